@@ -76,12 +76,19 @@ struct Plan {
   int32_t num_inputs = 0;
   int32_t num_outputs = 0;
   int32_t num_params = 0;
+  /// The slot that holds each of Graph::outputs (several may share one; an output that is an input
+  /// is the input's slot), and each of Graph::wanted or -1 where the schedule does not store it.
+  std::vector<int32_t> output_slots, wanted_slots;
 };
 
-/// An integer that is affine in the call's parameters.
+/// An integer that is affine in the call's parameters: base + sum of factor * parameter.
+struct AffineTerm {
+  int32_t param;
+  int64_t factor;
+};
 struct Affine {
   int64_t base = 0;
-  SmallVector<std::pair<int32_t, int64_t>, 2> terms;  // (parameter, factor)
+  SmallVector<AffineTerm, 2> terms;
 };
 
 /// A plan with its sizes put in: what an exact plan hit runs.
@@ -120,6 +127,7 @@ struct BoundPlan {
   std::vector<BoundSlot> slots;
   std::vector<BoundStep> steps;
   int64_t arena_bytes = 0;
+  std::vector<int32_t> output_slots, wanted_slots;  // as in Plan
 };
 
 /// Puts the sizes in: nums, offsets, launch geometry, arena offsets by lifetime (last-use reuse),
