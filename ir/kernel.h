@@ -5,18 +5,25 @@
 // A kernel runs `iterations(kernel, nums)` independent parallel iterations. Per iteration the
 // stages run in order; each is a loop over the inner variables or, with `loop` false, runs once.
 //
-//   schedule     parallel iteration is ...                           lanes run along   inner
-//   variables Pointwise    (outer vars but the last, tile of the last)         last outer var none
-//   Rows         (outer vars)                                        last inner var    one or more
-//   Columns      (outer vars but the last, tile of the last)         last outer var    one or more
-//   Split        (outer vars, group of reduce_split_blocks blocks)   last inner var    one
+//   schedule   parallel iteration is ...                      lanes run along  inner variables
+//   Pointwise  (outer vars but the last, tile of the last)    last outer var   none
+//   Rows       (outer vars)                                   last inner var   one or more
+//   Columns    (outer vars but the last, tile of the last)    last outer var   one or more
+//   Split      (outer vars; the last is the group)            the inner var    one
+//
+// Iterations are numbered in row-major order over what the table names: Rows and Split have the
+// product of the outer extents, Pointwise and Columns (product of the outer extents but the last) *
+// ceil(last / tile).
 //
 // Pointwise: stages loop over the elements of the tile; nothing reduces. Rows: the reduced operands
 // end in a reduced axis, so their rows run along the last inner variable (lane tree of
 // ir/core/reduce_tree.h), the other inner variables are its "rows". Columns: the last axis is kept,
 // so every lane reduces its own column, over the inner variables in row-major order as rows of one
-// element. Split: like Rows with one inner variable cut into groups; each iteration reduces its
-// group and stores the partial result; a second kernel (Rows, tree Pairwise) combines the groups.
+// element. Split: like Rows with one inner variable, of which each iteration runs one group: the
+// last outer variable g is the index of the group (its extent is the number of groups), the inner
+// extent n is that of the whole row, and stages loop over [g * G, min(n, (g + 1) * G)) with G =
+// split_group(). Each iteration reduces its group and stores the partial result; a second kernel
+// (Rows, tree Pairwise) combines the groups. Argmax and Argmin do not split.
 #pragma once
 
 #include <cstdint>
@@ -85,11 +92,12 @@ struct Value {
     Scalar,   // nums[num], of dtype
     Load,     // ptrs[ptr] at `linear`; where a guard is false no access happens and the value is 0
     Index,    // `linear` as i64
-    Op,       // `op` of `inputs`; operands have one dtype (the compute dtype), Cast and Where aside
+    Op,       // elementwise `op` of `inputs`; operands have one dtype (the compute dtype), Cast and
+              // Where aside; or Rand, Randn of seed, stream and position, all i64
     Acc,      // result of reduction `slot`, available after its stage
     Scratch,  // element of scratch slot `slot` at the current position; filled in an earlier stage
   };
-  Kind kind;
+  Kind kind = Kind::Const;
   Op op = Op::Input;
   DType dtype = DType::F32;
   int32_t ptr = -1;
@@ -163,7 +171,7 @@ struct Kernel {
   int32_t rank() const { return outer + inner; }
 };
 
-/// Elements per group of a Split kernel.
+/// Elements per group of a Split kernel: reduce_block * reduce_split_blocks.
 int64_t split_group();
 
 /// Number of parallel iterations for given nums.
