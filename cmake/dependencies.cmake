@@ -9,7 +9,7 @@ target_include_directories(kiln_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
 target_compile_definitions(kiln_llvm INTERFACE ${llvm_definitions})
 if(KILN_LLVM STREQUAL "static")
   llvm_map_components_to_libnames(llvm_libraries
-    orcjit native nvptx passes bitreader bitwriter irreader linker)
+    orcjit native NVPTX passes bitreader bitwriter irreader linker)
   target_link_libraries(kiln_llvm INTERFACE ${llvm_libraries})
 elseif(KILN_LLVM STREQUAL "shared")
   target_link_libraries(kiln_llvm INTERFACE LLVM)

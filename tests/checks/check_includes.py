@@ -43,7 +43,7 @@ LIBRARIES = {
     "gmock": ["tests/"],
     "mpfr.h": ["tests/"],
     "png.h": ["samples/"],
-    "jpeglib.h": ["samples/"],
+    "turbojpeg.h": ["samples/"],
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
