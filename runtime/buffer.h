@@ -48,7 +48,10 @@ class Buffer {
   std::byte* data_ = nullptr;
   int64_t size_ = 0;
   int64_t capacity_ = 0;
-  Buffer* next_ = nullptr;  // in a free list
+  // In a free list: neighbours, and when it was freed.
+  Buffer* next_ = nullptr;
+  Buffer* previous_ = nullptr;
+  uint64_t freed_at_ = 0;
   std::function<void(void*)> deleter_;
 };
 

@@ -19,6 +19,8 @@ class DefaultFloatMode {
   ~DefaultFloatMode() {
     if (differs()) _mm_setcsr(saved_);
   }
+#else
+  DefaultFloatMode() {}
 #endif
   DefaultFloatMode(const DefaultFloatMode&) = delete;
   DefaultFloatMode& operator=(const DefaultFloatMode&) = delete;

@@ -40,7 +40,9 @@ int num_threads();
 /// 0: as many as the process may use. Holds for the whole process.
 void set_num_threads(int n);
 
-/// Runs `work` on another thread, soon. It must not throw.
+/// Runs `work` on the one thread of asynchronous work, in the order of the calls, so work may wait
+/// for what was enqueued before it. It must not throw. Work still queued when the process exits is
+/// finished first.
 void enqueue(std::function<void()> work);
 
 }  // namespace kiln::runtime
