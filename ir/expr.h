@@ -73,6 +73,8 @@ class ExprPool {
   const Atom& atom(AtomId id) const { return atoms_[static_cast<size_t>(id)]; }
   size_t size() const { return atoms_.size(); }
 
+  /// Joins quotients with their remainders: c*d*(a/d) + c*(a%d) becomes c*a.
+  Expr simplify(Expr e) const;
   /// Whether 0 <= e < bound can be proved from the variables' extents.
   bool in_range(const Expr& e, const Expr& bound) const;
   /// Replaces variables: map(index) gives the new expression of variable `index`.
@@ -93,16 +95,14 @@ class ExprPool {
   Expr parse(std::string_view text);
 
  private:
-  AtomId intern(Atom atom);
-  Expr of_atom(AtomId id) const;
+  Expr intern(Atom atom);
   /// Splits e into multiples of d and a remainder: e = quotient * d + rest.
   void divide(const Expr& e, const Expr& d, Expr* quotient, Expr* rest) const;
-  /// Rewrites c*d*(a/d) + c*(a%d) to c*a.
-  Expr rejoin(Expr e) const;
-  /// An upper bound of e as an expression over symbols (inclusive), if e is a sum of non-negative
-  /// bounded terms.
-  bool max_of(const Expr& e, Expr* max) const;
-  /// Whether e >= 0 for all symbols >= 2, by coefficients.
+  /// The least (upper: greatest) value that e may take as an expression over symbols; false where a
+  /// parameter hides it.
+  bool bound(const Expr& e, bool upper, Expr* result) const;
+  bool bound_atom(const Atom& atom, Expr* max) const;
+  /// Whether e >= 0 for all symbols >= 2, by coefficients. False if e has other atoms.
   bool provably_non_negative(const Expr& e) const;
 
   std::vector<Atom> atoms_;
