@@ -4,11 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#if defined(__GNUC__)
-#define KILN_STATS_EXPORT __attribute__((visibility("default")))
-#else
-#define KILN_STATS_EXPORT
-#endif
+#include "ir/core/export.h"
 
 namespace kiln {
 
@@ -49,9 +45,9 @@ struct Stats {
 };
 
 /// The counters now, over all threads.
-KILN_STATS_EXPORT Stats stats();
+KILN_API Stats stats();
 
 /// Sets the counters to zero and the peak to what is live; the gauges stay.
-KILN_STATS_EXPORT void reset_stats();
+KILN_API void reset_stats();
 
 }  // namespace kiln

@@ -74,7 +74,7 @@ int main(int argc, char** argv) {
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
     image::save(pixels, output);
 
-    const auto stats = kiln::stats();
+    const kiln::Stats stats = kiln::stats();
     std::cout << width << " x " << height << ", " << iterations
               << " iterations: " << stats.ops_recorded << " operations recorded, "
               << stats.kernels_compiled << " kernels compiled, " << stats.kernels_launched

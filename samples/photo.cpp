@@ -76,7 +76,7 @@ Tensor develop(const Tensor& photo) {
 struct Run {
   Tensor result;
   double best_ms = 0;
-  uint64_t ops = 0, kernels = 0, bytes = 0;
+  int64_t ops = 0, kernels = 0, bytes = 0;
 };
 
 /// Develops `repeats` times after a first, compiling run; counts are of one run.
@@ -86,16 +86,16 @@ Run measure(const Tensor& photo, bool fused, int repeats) {
   kiln::eval(develop(photo));
   run.best_ms = 1e30;
   for (int i = 0; i < repeats; ++i) {
-    const auto before = kiln::stats();
+    const kiln::Stats before = kiln::stats();
     const auto start = std::chrono::steady_clock::now();
     run.result = develop(photo);
     kiln::eval(run.result);
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-    const auto after = kiln::stats();
+    const kiln::Stats after = kiln::stats();
     run.best_ms = std::min(run.best_ms, took.count());
     run.ops = after.ops_recorded - before.ops_recorded;
     run.kernels = after.kernels_launched - before.kernels_launched;
-    run.bytes = after.bytes_moved - before.bytes_moved;
+    run.bytes = after.bytes_read + after.bytes_written - before.bytes_read - before.bytes_written;
   }
   kiln::set_fusion(true);
   return run;

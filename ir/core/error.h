@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "ir/core/export.h"
+
 namespace kiln {
 
 using SourceLocation = std::source_location;
@@ -14,7 +16,7 @@ std::string to_string(const SourceLocation& at);
 
 /// The caller's mistake or a limit of the machine. what() is "op: problem (shapes, dtypes) at
 /// file:line"; where() is the recording line.
-class Error : public std::runtime_error {
+class KILN_API Error : public std::runtime_error {
  public:
   Error(const std::string& message, const SourceLocation& at);
   const SourceLocation& where() const { return at_; }
@@ -25,7 +27,7 @@ class Error : public std::runtime_error {
 
 /// A fault of Kiln itself. what() holds the problem and, where there is one, the kernel or graph
 /// text that reproduces it.
-class InternalError : public std::logic_error {
+class KILN_API InternalError : public std::logic_error {
  public:
   explicit InternalError(const std::string& message) : std::logic_error(message) {}
 };

@@ -1,4 +1,4 @@
-// The one export macro: what KILN_API marks is visible in the shared library, all else is hidden.
+// KILN_API for the public headers.
 #pragma once
 
-#define KILN_API __attribute__((visibility("default")))
+#include "ir/core/export.h"
