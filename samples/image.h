@@ -7,6 +7,7 @@
 #include <turbojpeg.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -25,9 +26,9 @@ struct Pixels {
   Bytes rgb;
 };
 
-inline void check(bool ok, const char* function, const std::string& path,
-                  const std::string& problem, const std::source_location& at) {
-  if (!ok) throw kiln::Error(std::string(function) + ": " + path + ": " + problem, at);
+[[noreturn]] inline void fail(const char* function, const std::string& path,
+                              const std::string& problem, const std::source_location& at) {
+  throw kiln::Error(std::string(function) + ": " + path + ": " + problem, at);
 }
 
 inline Pixels decode_png(const Bytes& file, const std::string& path,
@@ -35,41 +36,41 @@ inline Pixels decode_png(const Bytes& file, const std::string& path,
   png_image png{};
   png.version = PNG_IMAGE_VERSION;
   const std::unique_ptr<png_image, void (*)(png_image*)> cleanup(&png, png_image_free);
-  check(png_image_begin_read_from_memory(&png, file.data(), file.size()), "load", path, png.message,
-        at);
+  if (!png_image_begin_read_from_memory(&png, file.data(), file.size()))
+    fail("load", path, png.message, at);
   png.format = PNG_FORMAT_RGB;
   Pixels out{png.height, png.width, Bytes(PNG_IMAGE_SIZE(png))};
   const png_color black{};
-  check(png_image_finish_read(&png, &black, out.rgb.data(), 0, nullptr), "load", path, png.message,
-        at);
+  if (!png_image_finish_read(&png, &black, out.rgb.data(), 0, nullptr))
+    fail("load", path, png.message, at);
   return out;
 }
 
 inline Pixels decode_jpeg(const Bytes& file, const std::string& path,
                           const std::source_location& at) {
   const std::unique_ptr<void, int (*)(void*)> jpeg(tjInitDecompress(), tjDestroy);
-  check(jpeg != nullptr, "load", path, "no JPEG decoder", at);
-  const auto done = [&](int status) {
-    check(status == 0, "load", path, tjGetErrorStr2(jpeg.get()), at);
-  };
+  if (!jpeg) fail("load", path, "no JPEG decoder", at);
   int width = 0, height = 0, sampling = 0, colours = 0;
   const auto size = static_cast<unsigned long>(file.size());
-  done(tjDecompressHeader3(jpeg.get(), file.data(), size, &width, &height, &sampling, &colours));
+  if (tjDecompressHeader3(jpeg.get(), file.data(), size, &width, &height, &sampling, &colours))
+    fail("load", path, tjGetErrorStr2(jpeg.get()), at);
+  if (width < 1 || height < 1) fail("load", path, "the JPEG file ends early", at);
   Pixels out{height, width, Bytes(size_t{3} * width * height)};
-  done(tjDecompress2(jpeg.get(), file.data(), size, out.rgb.data(), width, 0, height, TJPF_RGB, 0));
+  if (tjDecompress2(jpeg.get(), file.data(), size, out.rgb.data(), width, 0, height, TJPF_RGB, 0))
+    fail("load", path, tjGetErrorStr2(jpeg.get()), at);
   return out;
 }
 
 /// The pixels of a PNG or JPEG file; transparent ones lie on black.
 inline Pixels load(const std::string& path,
                    const std::source_location& at = std::source_location::current()) {
+  if (!std::filesystem::is_regular_file(path)) fail("load", path, "no such file", at);
   std::ifstream stream(path, std::ios::binary);
-  check(stream.is_open(), "load", path, "cannot be opened", at);
+  if (!stream) fail("load", path, "cannot be opened", at);
   const Bytes file{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-  check(!stream.bad() && !file.empty(), "load", path, "cannot be read", at);
   const bool png = file.size() >= 8 && png_sig_cmp(file.data(), 0, 8) == 0;
   const bool jpeg = file.size() >= 3 && file[0] == 0xff && file[1] == 0xd8 && file[2] == 0xff;
-  check(png || jpeg, "load", path, "neither PNG nor JPEG", at);
+  if (!png && !jpeg) fail("load", path, "neither PNG nor JPEG", at);
   return png ? decode_png(file, path, at) : decode_jpeg(file, path, at);
 }
 
@@ -81,8 +82,8 @@ inline void save(const Pixels& pixels, const std::string& path,
   png.width = static_cast<png_uint_32>(pixels.width);
   png.height = static_cast<png_uint_32>(pixels.height);
   png.format = PNG_FORMAT_RGB;
-  check(png_image_write_to_file(&png, path.c_str(), 0, pixels.rgb.data(), 0, nullptr), "save", path,
-        png.message, at);
+  if (!png_image_write_to_file(&png, path.c_str(), 0, pixels.rgb.data(), 0, nullptr))
+    fail("save", path, png.message, at);
 }
 
 /// f32 [3, height, width], values in 0..1.
