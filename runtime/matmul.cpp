@@ -14,25 +14,18 @@
 namespace kiln::runtime {
 namespace {
 
+/// The kernels of the widest instruction set that the host has and the setting allows.
 const MatmulKernels& kernels() {
 #if defined(__x86_64__)
-  static const MatmulKernels& chosen = []() -> const MatmulKernels& {
-    const CpuLevel level = settings().cpu;
-    const auto allowed = [&](CpuLevel least) {
-      return level == CpuLevel::Native || static_cast<int>(level) <= static_cast<int>(least);
-    };
-    const bool fma = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    if (allowed(CpuLevel::Avx512) && fma && __builtin_cpu_supports("avx512f") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq"))
-      return avx512::matmul_kernels;
-    if (allowed(CpuLevel::Avx2) && fma) return avx2::matmul_kernels;
-    return baseline::matmul_kernels;
-  }();
-  return chosen;
-#else
-  return baseline::matmul_kernels;
+  const CpuLevel level = settings().cpu;
+  const bool fma = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  if (level <= CpuLevel::Avx512 && fma && __builtin_cpu_supports("avx512f") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq"))
+    return avx512::matmul_kernels;
+  if (level <= CpuLevel::Avx2 && fma) return avx2::matmul_kernels;
 #endif
+  return baseline::matmul_kernels;
 }
 
 constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }

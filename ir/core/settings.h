@@ -12,7 +12,7 @@ namespace kiln {
 enum class Log : uint8_t { Sync, Compile, Plan, Fallback };
 /// Stages of KILN_DUMP, in the order of the pipeline.
 enum class DumpStage : uint8_t { Trace, Graph, Fusion, Kernel, Llvm, Asm, Plan };
-/// Instruction sets that kernels may use; Native is the widest that the host has.
+/// Instruction sets that kernels may use, widest first; Native is the widest that the host has.
 enum class CpuLevel : uint8_t { Native, Avx512, Avx2, Baseline };
 
 /// The values of the settings. Tests may change them before the part that reads them first runs.
