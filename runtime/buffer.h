@@ -77,6 +77,14 @@ class BufferRef {
   explicit operator bool() const { return b_ != nullptr; }
   friend bool operator==(const BufferRef&, const BufferRef&) = default;
 
+  /// Gives the counted reference up; adopt() takes it back.
+  Buffer* detach() { return std::exchange(b_, nullptr); }
+  static BufferRef adopt(Buffer* counted) {
+    BufferRef r;
+    r.b_ = counted;
+    return r;
+  }
+
  private:
   friend struct BufferAccess;
   explicit BufferRef(Buffer* fresh) : b_(fresh) { b_->refs_.store(1, std::memory_order_relaxed); }
