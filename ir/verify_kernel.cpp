@@ -49,6 +49,7 @@ class Verifier {
     const Schedule s = k_.schedule;
     const bool tiled = s == Schedule::Pointwise || s == Schedule::Columns;
     require(k_.outer >= 0 && k_.inner >= 0, "numbers of variables are not negative");
+    require(k_.rank() <= 64, "a kernel has at most 64 variables");
     require(k_.extents.size() == static_cast<size_t>(k_.rank()), "each variable has one extent");
     for (Num n : k_.extents) num(n, {NumRole::Extent}, "an extent has role extent");
     if (tiled) {
@@ -68,13 +69,13 @@ class Verifier {
   void indices() {
     require(k_.atoms.size() >= static_cast<size_t>(k_.rank()), "the first atoms are the variables");
     for (const Linear& l : k_.linears) linear(l);
-    atom_inner_.assign(k_.atoms.size(), 0);
+    atom_vars_.assign(k_.atoms.size(), 0);
     for (size_t i = 0; i < k_.atoms.size(); ++i) {
       const IndexAtom& atom = k_.atoms[i];
       if (i < static_cast<size_t>(k_.rank())) {
         require(atom.kind == IndexAtom::Kind::Var && atom.var == static_cast<int32_t>(i),
                 "the first atoms are the variables");
-        if (atom.var >= k_.outer) atom_inner_[i] = uint64_t{1} << ((atom.var - k_.outer) & 63);
+        atom_vars_[i] = uint64_t{1} << i;
         continue;
       }
       require(atom.kind != IndexAtom::Kind::Var, "each variable has one atom");
@@ -82,7 +83,7 @@ class Verifier {
       num(atom.divisor, {NumRole::Bound, NumRole::Extent}, "a divisor has role bound or extent");
       for (const IndexTerm& term : k_.linears[static_cast<size_t>(atom.linear)].terms)
         require(static_cast<size_t>(term.atom) < i, "an index depends on earlier ones");
-      atom_inner_[i] = inner_of_linear(atom.linear);
+      atom_vars_[i] = vars_of_linear(atom.linear);
     }
     for (const Value& v : k_.values) {
       if (v.kind == Value::Kind::Load || v.kind == Value::Kind::Index)
@@ -109,16 +110,15 @@ class Verifier {
     if (l.offset != -1) num(l.offset, {NumRole::Offset}, "an offset has role offset");
   }
 
-  /// Which inner variables (bit per variable) a linear form depends on.
-  uint64_t inner_of_linear(int32_t id) const {
+  /// Which variables (a bit each) a linear form depends on.
+  uint64_t vars_of_linear(int32_t id) const {
     uint64_t set = 0;
     for (const IndexTerm& term : k_.linears[static_cast<size_t>(id)].terms)
-      set |= atom_inner_[static_cast<size_t>(term.atom)];
+      set |= atom_vars_[static_cast<size_t>(term.atom)];
     return set;
   }
-  uint64_t all_inner() const {
-    return k_.inner ? ~uint64_t{0} >> (64 - std::min(k_.inner, 64)) : 0;
-  }
+  static uint64_t first_vars(int32_t n) { return n ? ~uint64_t{0} >> (64 - n) : 0; }
+  uint64_t inner_vars() const { return first_vars(k_.rank()) & ~first_vars(k_.outer); }
 
   DType dtype_of(int32_t id) const { return k_.values[static_cast<size_t>(id)].dtype; }
 
@@ -128,10 +128,10 @@ class Verifier {
     require(info(v.dtype).available, "no kernel computes in this dtype");
     require(v.inputs.empty() || v.kind == Value::Kind::Op, "only an op has operands");
     require(v.guard == -1 || v.kind == Value::Kind::Load, "only a load has a guard");
+    require(v.linear == -1 || v.kind == Value::Kind::Load || v.kind == Value::Kind::Index,
+            "only loads and index values have an index");
     for (int32_t in : v.inputs)
       require(in >= 0 && in < id, "operands come before the values that use them");
-    // Set: inner variables that the value depends on. First: the stage from which it is available.
-    uint64_t inner = 0;
     switch (v.kind) {
       case Value::Kind::Const: constant(v); break;
       case Value::Kind::Scalar: scalar(v); break;
@@ -141,13 +141,18 @@ class Verifier {
       case Value::Kind::Acc: acc(v); break;
       case Value::Kind::Scratch: scratch(v); break;
     }
-    if (v.kind == Value::Kind::Load || v.kind == Value::Kind::Index)
-      inner = inner_of_linear(v.linear);
-    if (v.kind == Value::Kind::Scratch) inner = all_inner();
-    for (int32_t in : v.inputs) inner |= value_inner_[static_cast<size_t>(in)];
-    if (v.guard >= 0) inner |= value_inner_[static_cast<size_t>(v.guard)];
-    value_inner_.push_back(inner);
+    value_vars_.push_back(vars_of(v));
     place_.clear();
+  }
+
+  uint64_t vars_of(const Value& v) const {
+    uint64_t set = 0;
+    if (v.linear >= 0) set = vars_of_linear(v.linear);
+    if (v.kind == Value::Kind::Acc) set = first_vars(k_.outer);
+    if (v.kind == Value::Kind::Scratch) set = first_vars(k_.rank());
+    for (int32_t in : v.inputs) set |= value_vars_[static_cast<size_t>(in)];
+    if (v.guard >= 0) set |= value_vars_[static_cast<size_t>(v.guard)];
+    return set;
   }
 
   void constant(const Value& v) const {
@@ -177,6 +182,9 @@ class Verifier {
       require(v.inputs.size() == 3, "a random op has seed, stream and position");
       for (int32_t in : v.inputs)
         require(dtype_of(in) == DType::I64, "operands of a random op are i64");
+      for (int i = 0; i < 2; ++i)
+        require(value_vars_[static_cast<size_t>(v.inputs[static_cast<size_t>(i)])] == 0,
+                "seed and stream depend on no variable");
       require(is_float(v.dtype), "a random op gives a float");
       return;
     }
@@ -276,7 +284,7 @@ class Verifier {
     require(in(id, k_.values), "a value is out of range");
     require(after_[static_cast<size_t>(id)] < index,
             "results of reductions and scratch are used in later stages");
-    require(stage.loop || value_inner_[static_cast<size_t>(id)] == 0,
+    require(stage.loop || (value_vars_[static_cast<size_t>(id)] & inner_vars()) == 0,
             "a stage that runs once depends on no inner variable");
   }
 
@@ -295,8 +303,8 @@ class Verifier {
       const Ptr& p = k_.ptrs[static_cast<size_t>(store.ptr)];
       require(p.output, "stores are to outputs");
       require(p.dtype == dtype_of(store.value), "a store has the dtype of its pointer");
-      const uint64_t inner = inner_of_linear(store.linear);
-      require(inner == (s.loop ? all_inner() : 0),
+      const uint64_t inner = vars_of_linear(store.linear) & inner_vars();
+      require(inner == (s.loop ? inner_vars() : 0),
               "a store in a loop depends on every inner variable, any other on none");
     }
   }
@@ -304,7 +312,7 @@ class Verifier {
   const Kernel& k_;
   std::string place_;
   bool printable_ = false;
-  std::vector<uint64_t> atom_inner_, value_inner_;
+  std::vector<uint64_t> atom_vars_, value_vars_;
   std::vector<int32_t> after_;
 };
 
