@@ -42,6 +42,7 @@ function(kiln_math_bitcode variable)
       -DOUT=${KILN_MATH_DIR}/math_bitcode.cpp -P ${KILN_BITCODE_CMAKE_DIR}/embed.cmake
     DEPENDS ${KILN_MATH_DIR}/math.bc ${KILN_BITCODE_CMAKE_DIR}/embed.cmake
     VERBATIM)
+  add_custom_target(kiln_math_bitcode DEPENDS ${KILN_MATH_DIR}/math.bc)
   set(${variable} ${KILN_MATH_DIR}/math_bitcode.cpp PARENT_SCOPE)
 endfunction()
 
@@ -51,10 +52,9 @@ function(kiln_math_object variable name march)
     OUTPUT ${object}
     COMMAND ${KILN_CLANG} -O2 -fPIC -march=${march} -Wno-override-module -c -x ir
       ${KILN_MATH_DIR}/math.bc -o ${object}
-    COMMAND sh -c "${KILN_OBJCOPY} --redefine-syms=/dev/stdin ${object} <<END
-$(nm ${object} | sed -n 's/.* T \\(.*\\)/\\1 ${name}_\\1/p')
-END"
-    DEPENDS ${KILN_MATH_DIR}/math.bc kiln_ir_core
+    COMMAND ${KILN_OBJCOPY} --prefix-symbols=${name}_ ${object}
+    DEPENDS ${KILN_MATH_DIR}/math.bc kiln_math_bitcode
     VERBATIM)
+  set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
   set(${variable} ${object} PARENT_SCOPE)
 endfunction()

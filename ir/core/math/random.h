@@ -7,10 +7,16 @@
 
 namespace kiln::math {
 
+/// A value and the rest that rounding took from it.
+template <class F>
+struct Pair {
+  F hi, lo;
+};
+
 /// cos(2 pi w / 2^B) for 0 <= w < 2^B, where B is 24 in f32 and 53 in f64. The reduction to an
 /// eighth of a turn is exact.
 template <class F>
-KILN_INLINE F cos_turn(UInt<F> w) {
+KILN_INLINE Pair<F> cos_turn(UInt<F> w) {
   using C = Coef<F>;
   using I = Info<F>;
   constexpr int digits = I::mantissa_bits + 1;
@@ -19,11 +25,26 @@ KILN_INLINE F cos_turn(UInt<F> w) {
   const UInt<F> offset = w - (quarter << Lane<UInt<F>>(digits - 2));
   const F f = small_int_to_float<F>(offset) * (Lane<F>(1) / Lane<F>(one << digits));
   const F z = f * f;
-  const F s = fma(f, C::two_pi, f * polynomial<C::sin>(z));
-  const F c = fma(z, polynomial<C::cos>(z), F(1));
-  const F v = select((quarter & one) != UInt<F>(0), s, c);
+  const F s_rest = f * polynomial<C::sin>(z), c_rest = z * polynomial<C::cos>(z);
+  const F s = fma(f, C::two_pi, s_rest), c = c_rest + F(1);
+  const F s_lo = fma(f, C::two_pi, F(0) - s) + s_rest, c_lo = (F(1) - c) + c_rest;
+  const auto swap = (quarter & one) != UInt<F>(0);
   const UInt<F> flip = ((quarter + one) & (one << 1)) << Lane<UInt<F>>(sizeof(one) * 8 - 2);
-  return bit_cast<F>(bits(v) ^ flip);
+  return {bit_cast<F>(bits(select(swap, s, c)) ^ flip),
+          bit_cast<F>(bits(select(swap, s_lo, c_lo)) ^ flip)};
+}
+
+/// sqrt(-2 log u) cos(2 pi w / 2^B) for u in (0, 1]. Carrying what the square root and the cosine
+/// lose keeps the product below 2 ulp.
+template <class F>
+KILN_INLINE F box_muller(F u, UInt<F> w) {
+  const F l = abs(log(u));
+  const F v = l + l;
+  const F r = sqrt(v);
+  // The smallest r above 0 is far above 1e-30: that only avoids 0 / 0.
+  const F r_lo = fma(F(0) - r, r, v) * F(0.5) / (r + Lane<F>(1e-30));
+  const auto c = cos_turn<F>(w);
+  return fma(r, c.hi, fma(r, c.lo, r_lo * c.hi));
 }
 
 /// An integer below 2^53 as f64, exactly.
@@ -59,13 +80,11 @@ KILN_INLINE With<W, L> normal(const PhiloxBlock<W>& b) {
   using F = With<W, L>;
   if constexpr (sizeof(L) == 4) {
     const F u = (float_of_u31(b.word[0] >> uint64_t{1}) + 1.0f) * 0x1p-31f;
-    const F c = cos_turn<F>(convert<uint32_t>(b.word[1] >> uint64_t{8}));
-    return sqrt(log(u) * -2.0f) * c;
+    return box_muller<F>(u, convert<uint32_t>(b.word[1] >> uint64_t{8}));
   } else {
     const F u =
         (float_of_u53((b.word[0] | (b.word[1] << uint64_t{32})) >> uint64_t{11}) + 1.0) * 0x1p-53;
-    const F c = cos_turn<F>((b.word[2] | (b.word[3] << uint64_t{32})) >> uint64_t{11});
-    return sqrt(log(u) * -2.0) * c;
+    return box_muller<F>(u, (b.word[2] | (b.word[3] << uint64_t{32})) >> uint64_t{11});
   }
 }
 
