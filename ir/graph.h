@@ -1,6 +1,20 @@
 // Tensor graph: the functional form of a trace. Nodes are immutable, in topological order, one
 // result each, always contiguous in meaning (a view is an index map, not a layout). Passes take a
 // graph and return one.
+//
+// Rules that ops.def leaves open, all checked by verify:
+//   elementwise  operand shapes broadcast, as NumPy's do, to exactly the node's shape. Operands
+//                have the one dtype that the op computes in: conversions are Cast nodes (Where's
+//                operand 0 is bool, Cast takes any).
+//   reduction    `attrs` holds the axes, sorted and unique; they leave the shape. Sum and Prod
+//                convert each element to the node's dtype first. No elements: Sum is 0, Prod 1,
+//                the others have no value.
+//   slice        extents come from the shape, starts from the parameters when it runs.
+//   creation     operands are scalars (rank 0) of the node's dtype. Arange in floats computes
+//                start + i * step in f64 and rounds once.
+//   random       operands are rank-0 i64; an element's position is its row-major index.
+//   matmul       dtypes, ranks and batch axes are equal. The oracle accumulates floats in the next
+//                wider type; class C compares by tolerance.
 #pragma once
 
 #include <span>

@@ -152,6 +152,18 @@ std::string_view Scanner::until(std::string_view stops) {
   return text_.substr(begin, end - begin);
 }
 
+std::string_view Scanner::block() {
+  skip_space();
+  const size_t begin = pos_;
+  int depth = 0;
+  while (pos_ < text_.size()) {
+    const char c = text_[pos_++];
+    depth += c == '{' ? 1 : c == '}' ? -1 : 0;
+    if (c == '}' && depth == 0) return text_.substr(begin, pos_ - begin);
+  }
+  fail("expected '}'");
+}
+
 void Scanner::fail(const std::string& problem) const {
   size_t line = 1;
   for (size_t i = 0; i < pos_; ++i) line += text_[i] == '\n';

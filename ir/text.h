@@ -38,6 +38,9 @@ class Scanner {
   /// The text up to one of `stops` outside parentheses, or to the end of the line.
   std::string_view until(std::string_view stops);
 
+  /// The text from here to the brace that closes the next open one, both included.
+  std::string_view block();
+
   [[noreturn]] void fail(const std::string& problem) const;
 
  private:
