@@ -17,7 +17,7 @@ FOLDERS = {
     "ir/core": [],
     "ir": ["ir/core"],
     "fusion": ["ir", "ir/core"],
-    "jit": ["ir", "ir/core", "runtime/task_pool.h"],
+    "jit": ["ir", "ir/core", "runtime/task_pool.h", "runtime/counters.h"],
     "runtime": ["ir/core"],
     "tracer": ["ir", "ir/core"],
     "api": ["tracer", "ir", "ir/core", "runtime/device.h", "runtime/stats.h"],
