@@ -87,15 +87,15 @@ KILN_INLINE F exp(F x) {
   return scale(expm1_reduced(r) + F(1), k);
 }
 
-/// x = m * 2^e with m in [2/3, 4/3), for positive finite x.
+/// x = m * 2^e with m in [low, 2 low), for positive finite x.
 template <class F>
 struct Split {
   F m, e;
 };
 template <class F>
-KILN_INLINE Split<F> split_exponent(F x) {
+KILN_INLINE Split<F> split_exponent(F x, Lane<F> least = Lane<F>(2) / Lane<F>(3)) {
   using I = Info<F>;
-  constexpr auto low = __builtin_bit_cast(typename I::UInt, Lane<F>(2) / Lane<F>(3));
+  const auto low = __builtin_bit_cast(typename I::UInt, least);
   const auto tiny = x < I::min_normal;
   x = select(tiny, x * (I::all_integers * 4), x);
   const UInt<F> d = bits(x) - low;
@@ -148,10 +148,13 @@ KILN_INLINE F tanh(F x) {
   F a = abs(x);
   a = select(a > C::tanh_max, F(C::tanh_max), a);
   const auto [k, r] = reduce_exp(a + a);
-  const F power = power_of_two<F>(k);
-  const F m = fma(power, expm1_reduced(r), power - F(1));
+  const F power = power_of_two<F>(k), less_one = power - F(1);
+  const F t = r * r * polynomial<C::exp>(r);
+  const F p = r + t, p_lo = (r - p) + t;
+  const F m = fma(power, p, less_one);
+  const F m_lo = fma(power, p_lo, fma(power, p, less_one - m));
   const F d = m + F(2);
-  return with_sign(divide_compensated(m, F(0), d, m - (d - F(2))), x);
+  return with_sign(divide_compensated(m, m_lo, d, (m - (d - F(2))) + m_lo), x);
 }
 
 /// 1 / (1 + z) or z / (1 + z) with z = exp(-|x|).

@@ -17,7 +17,7 @@ KILN_INLINE DoubleDouble<D> fast_two_sum(D a, D b) {
   return {s, b - (s - a)};
 }
 
-/// log(m) + e ln2 to about 2^-65 for m in [2/3, 4/3): 2 s + s^3 (2/3 + s^2 P(s^2)), s =
+/// log(m) + e ln2 to about 2^-65 for m in [0.7, 1.42]: 2 s + s^3 (2/3 + s^2 P(s^2)), s =
 /// (m-1)/(m+1).
 template <class D>
 KILN_INLINE DoubleDouble<D> log_double_double(D m, D e) {
@@ -29,13 +29,11 @@ KILN_INLINE DoubleDouble<D> log_double_double(D m, D e) {
   const D s_lo = fma(-s, d_lo, fma(-s, d, f)) * inverse;
   const D z = s * s;
   const D z_lo = fma(s, s, -z) + (s + s) * s_lo;
-  const D u = z * C::two_thirds_hi;
-  const D u_lo =
-      fma(z, D(C::two_thirds_hi), -u) + fma(z, D(C::two_thirds_lo), z_lo * C::two_thirds_hi);
-  auto w = fast_two_sum<D>(u, z * z * polynomial<C::pow_log>(z));
-  w.lo = w.lo + u_lo;
-  const D p = s * w.hi;
-  const D p_lo = fma(s, w.hi, -p) + fma(s, w.lo, s_lo * w.hi);
+  const auto c = fast_two_sum<D>(D(C::two_thirds_hi), z * polynomial<C::pow_log>(z));
+  const D w = z * c.hi;
+  const D w_lo = fma(z, c.hi, -w) + fma(z, c.lo + C::two_thirds_lo, z_lo * c.hi);
+  const D p = s * w;
+  const D p_lo = fma(s, w, -p) + fma(s, w_lo, s_lo * w);
   const auto a = fast_two_sum<D>(s + s, p);
   const auto b = fast_two_sum<D>(e * C::ln2_hi, a.hi);
   return fast_two_sum<D>(b.hi, b.lo + (a.lo + (s_lo + s_lo) + p_lo + e * C::ln2_lo));
@@ -46,7 +44,7 @@ template <class D>
 KILN_INLINE D pow_magnitude(D ax, D y) {
   using C = Coefficients<double>;
   using I = Layout<double>;
-  const auto [m, e] = split_exponent(ax);
+  const auto [m, e] = split_exponent(ax, 0x1.6a09e667f3bcdp-1);  // sqrt(1/2): the smallest |s|
   auto l = log_double_double(m, e);
   const auto special = (ax == D(0)) | (ax == D(I::inf));
   l.hi = select(special, select(ax == D(0), D(-I::inf), D(I::inf)), l.hi);
