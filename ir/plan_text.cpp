@@ -1,4 +1,6 @@
 // Text of a plan, to and from. Kernels appear whole, sizes as expressions of the plan's pool.
+#include <set>
+
 #include "ir/core/error.h"
 #include "ir/kernel_names.h"
 #include "ir/plan.h"
@@ -17,6 +19,7 @@ class Printer {
   std::string run() {
     out_ = "plan inputs " + std::to_string(p_.num_inputs) + " outputs " +
            std::to_string(p_.num_outputs) + " params " + std::to_string(p_.num_params) + " {\n";
+    atoms();
     for (size_t i = 0; i < p_.slots.size(); ++i) {
       const Slot& s = p_.slots[i];
       out_ += "  slot b" + std::to_string(i) + " " +
@@ -33,6 +36,46 @@ class Printer {
   }
 
  private:
+  /// The atoms in the pool's order, which decides how expressions print.
+  void atoms() {
+    std::set<AtomId> used;
+    for (const Slot& s : p_.slots) collect(s.numel, used);
+    for (const PlanStep& s : p_.steps) {
+      for (const PtrBind& p : s.ptrs) collect(p.offset, used);
+      for (const NumBind& n : s.nums) collect(n.value, used);
+      for (const Touch& t : s.touches) collect(t.elements, used);
+      for (const ViewBind& v : s.views) {
+        collect(v.offset, used);
+        for (const Expr& e : v.shape) collect(e, used);
+        for (const Expr& e : v.strides) collect(e, used);
+      }
+    }
+    bool first = true;
+    for (AtomId id : used) {
+      out_ += (first ? "  atoms " : ", ") + atom(p_.pool->atom(id));
+      first = false;
+    }
+    if (!first) out_ += "\n";
+  }
+  std::string atom(const ExprPool::Atom& a) const {
+    switch (a.kind) {
+      case ExprPool::Kind::Symbol: return "s" + std::to_string(a.index);
+      case ExprPool::Kind::Param: return "p" + std::to_string(a.index);
+      case ExprPool::Kind::Var: return "i" + std::to_string(a.index);
+      case ExprPool::Kind::Div: return "((" + expr(a.a) + ")/(" + expr(a.b) + "))";
+      case ExprPool::Kind::Mod: return "((" + expr(a.a) + ")%(" + expr(a.b) + "))";
+    }
+    return {};
+  }
+  void collect(const Expr& e, std::set<AtomId>& used) const {
+    for (const Monomial& m : e.terms())
+      for (AtomId id : m.atoms) {
+        used.insert(id);
+        collect(p_.pool->atom(id).a, used);
+        collect(p_.pool->atom(id).b, used);
+      }
+  }
+
   std::string expr(const Expr& e) const { return p_.pool->print(e); }
   static std::string slot(int32_t id) { return id < 0 ? "none" : "b" + std::to_string(id); }
   std::string list(const std::vector<Expr>& exprs) const {
@@ -90,6 +133,10 @@ class Parser {
     p_.num_outputs = count("outputs");
     p_.num_params = count("params");
     in_.expect("{");
+    if (in_.accept("atoms")) {
+      do expr(",");
+      while (in_.accept(","));
+    }
     while (in_.accept("slot")) slot();
     while (in_.peek("kernel")) p_.kernels.push_back(parse_kernel(in_.block()));
     while (in_.accept("step")) step();

@@ -62,7 +62,9 @@ class Verifier {
   void size(const Expr& e, bool params) const {
     for (const Monomial& m : e.terms())
       for (AtomId id : m.atoms) {
-        require(id >= 0 && static_cast<size_t>(id) < p_.pool->size(), "an atom is of the pool");
+        // Such a plan does not print.
+        if (id < 0 || static_cast<size_t>(id) >= p_.pool->size())
+          internal_error("plan: an atom is of the pool");
         const ExprPool::Atom& atom = p_.pool->atom(id);
         require(atom.kind != ExprPool::Kind::Var, "a size has no loop variable");
         if (atom.kind == ExprPool::Kind::Param)
