@@ -92,15 +92,24 @@ Expr ExprPool::intern(Atom atom) {
   } else if (atom.kind == Kind::Var) {
     check_internal(this->atom(it->second).extent == atom.extent, "expr: variable with two extents");
   }
+  return of_atom(it->second);
+}
+
+Expr ExprPool::of_atom(AtomId id) const {
   Expr e;
-  e.add({1, {it->second}});
+  e.add({1, {id}});
   return e;
 }
 
 Expr ExprPool::symbol(int32_t index) { return intern({Kind::Symbol, index, {}, {}, {}}); }
 Expr ExprPool::param(int32_t index) { return intern({Kind::Param, index, {}, {}, {}}); }
 Expr ExprPool::var(int32_t index, const Expr& extent) {
+  next_var_ = std::max(next_var_, index + 1);
   return intern({Kind::Var, index, {}, {}, extent});
+}
+
+Expr ExprPool::fresh_var(const Expr& extent) {
+  return extent == Expr(1) ? Expr() : var(next_var_++, extent);
 }
 
 void ExprPool::divide(const Expr& e, const Expr& d, Expr* quotient, Expr* rest) const {

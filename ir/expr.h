@@ -65,11 +65,15 @@ class ExprPool {
   Expr param(int32_t index);   // an integer argument of the call
   /// A loop variable with 0 <= var < extent. One index always has one extent.
   Expr var(int32_t index, const Expr& extent);
+  /// A loop variable with an index that no other has; 0 where the extent is 1.
+  Expr fresh_var(const Expr& extent);
   /// Floor division and remainder for a >= 0 and b > 0, simplified where the bounds of the
   /// variables allow.
   Expr floordiv(const Expr& a, const Expr& b);
   Expr mod(const Expr& a, const Expr& b);
 
+  /// The atom as an expression.
+  Expr of_atom(AtomId id) const;
   const Atom& atom(AtomId id) const { return atoms_[static_cast<size_t>(id)]; }
   size_t size() const { return atoms_.size(); }
 
@@ -105,6 +109,7 @@ class ExprPool {
   /// Whether e >= 0 for all symbols >= 2, by coefficients. False if e has other atoms.
   bool provably_non_negative(const Expr& e) const;
 
+  int32_t next_var_ = 0;
   std::vector<Atom> atoms_;
   std::map<std::string, AtomId> ids_;
 };

@@ -18,8 +18,8 @@ namespace kiln::ir {
 /// The distinct extents (>= 2) of a graph in order of appearance; symbol k stands for value[k].
 struct SizeTable {
   std::vector<int64_t> values;
-  /// Symbol of an extent >= 2, added if new.
-  int32_t symbol(int64_t extent);
+  /// Symbol of an extent >= 2 that is in the table. Raises InternalError if it is not.
+  int32_t symbol_of(int64_t extent) const;
 };
 SizeTable collect_sizes(const Graph& graph);
 
@@ -127,6 +127,9 @@ struct BoundPlan {
   std::vector<BoundSlot> slots;
   std::vector<BoundStep> steps;
   int64_t arena_bytes = 0;
+  /// Quotients of parameters, evaluated per call (ExprPool::evaluate with the sizes and the call's
+  /// parameters) and appended to the parameters: number num_params + k is derived[k].
+  std::vector<Expr> derived;
   std::vector<int32_t> output_slots, wanted_slots;  // as in Plan
 };
 
