@@ -49,9 +49,8 @@ void dump(const Origin& origin, bool fresh) {
 }
 
 void dump_code(DumpStage stage, size_t kernel, const std::string& text) {
-  write_file(dumped_plans - 1, "kernel-" + std::to_string(kernel) +
-                                   (stage == DumpStage::Llvm ? ".ll" : ".s"),
-             text);
+  write_file(dumped_plans - 1,
+             "kernel-" + std::to_string(kernel) + (stage == DumpStage::Llvm ? ".ll" : ".s"), text);
 }
 
 }  // namespace kiln::tracer

@@ -1,6 +1,6 @@
-// The whole pipeline on one page: trace -> plan key -> graph -> skeleton key -> fusion -> kernels ->
-// machine code -> program -> run -> values. Longer than other files because it alone knows fusion,
-// jit and runtime.
+// The whole pipeline on one page: trace -> plan key -> graph -> skeleton key -> fusion -> kernels
+// -> machine code -> program -> run -> values. Longer than other files because it alone knows
+// fusion, jit and runtime.
 #include "tracer/evaluate.h"
 
 #include <array>
@@ -140,8 +140,8 @@ runtime::KernelStep to_kernel_step(const ir::BoundStep& b, const Skeleton& skele
     s.interpret = [schedule = skeleton.schedule, kernel = b.kernel](
                       void* const* ptrs, const int64_t* nums, std::byte* scratch, int64_t begin,
                       int64_t end) {
-      return ir::interpret(schedule->plan.kernels[static_cast<size_t>(kernel)], ptrs, nums,
-                           scratch, begin, end);
+      return ir::interpret(schedule->plan.kernels[static_cast<size_t>(kernel)], ptrs, nums, scratch,
+                           begin, end);
     };
   }
   for (const auto& [slot, offset] : b.ptrs) s.ptrs.push_back({slot, to_affine(offset)});
@@ -222,8 +222,7 @@ std::shared_ptr<const ReadyPlan> make_plan(const Trace& trace, bool fuse) {
     count(fresh ? Counter::SkeletonMisses : Counter::SkeletonHits);
     if (fresh) skeleton = skeletons().insert(key, make_skeleton(graph, options));
 
-    const ir::BoundPlan bound =
-        ir::bind(skeleton->schedule->plan, ir::collect_sizes(graph).values);
+    const ir::BoundPlan bound = ir::bind(skeleton->schedule->plan, ir::collect_sizes(graph).values);
     auto plan = std::make_shared<ReadyPlan>();
     plan->program = to_program(bound, *skeleton);
     plan->output_slots = bound.output_slots;
@@ -268,9 +267,7 @@ struct MemoryAccess {
     m.block_ = b.detach();
     return m;
   }
-  static BufferRef unwrap(Memory m) {
-    return BufferRef::adopt(std::exchange(m.block_, nullptr));
-  }
+  static BufferRef unwrap(Memory m) { return BufferRef::adopt(std::exchange(m.block_, nullptr)); }
   static runtime::Buffer* retain(runtime::Buffer* block) {
     BufferRef held = BufferRef::adopt(block), copy = held;
     held.detach();
@@ -414,8 +411,7 @@ thread_local int fusion_override = -1;
 thread_local std::unique_ptr<Trace> spare_trace;
 
 struct BorrowedTrace {
-  std::unique_ptr<Trace> trace =
-      spare_trace ? std::move(spare_trace) : std::make_unique<Trace>();
+  std::unique_ptr<Trace> trace = spare_trace ? std::move(spare_trace) : std::make_unique<Trace>();
   ~BorrowedTrace() {
     trace->clear();
     spare_trace = std::move(trace);
@@ -431,8 +427,7 @@ void note_sync(const Trace& trace, SyncCause cause, const SourceLocation& at) {
   log_line(Log::Sync, std::string(cause_names[static_cast<size_t>(cause)]) + ": " +
                           std::to_string(trace.order().size() - trace.leaves().size()) +
                           " nodes, " + std::to_string(trace.leaves().size()) + " inputs, " +
-                          std::to_string(trace.outputs().size()) + " outputs at " +
-                          to_string(at));
+                          std::to_string(trace.outputs().size()) + " outputs at " + to_string(at));
 }
 
 /// The outputs as nodes: they outlive what happens to the trace.
@@ -544,7 +539,7 @@ void evaluate_async(std::span<Node* const> wanted, const SourceLocation& at) {
 
 // ---- The rest ----------------------------------------------------------------------------------
 
-std::string explain(Node* node, const SourceLocation&) {
+std::string explain(Node* node) {
   BorrowedTrace borrowed;
   const bool fuse = fusion_enabled();
   borrowed.trace->collect({&node, 1}, Trace::InFlight::Wait, fuse);

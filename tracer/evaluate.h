@@ -25,7 +25,7 @@ void evaluate(std::span<Node* const> wanted, SyncCause cause, const SourceLocati
 void evaluate_async(std::span<Node* const> wanted, const SourceLocation& at);
 
 /// What `explain` prints of a node. One that is not evaluated is planned, not run.
-std::string explain(Node* node, const SourceLocation& at);
+std::string explain(Node* node);
 
 /// Whether this thread's evaluations fuse. Unless set: KILN_FUSE.
 bool fusion_enabled();

@@ -34,10 +34,10 @@ union NodeOperand {
 
 /// What only some nodes have.
 struct NodeExtra {
-  Dims attrs;                    // as in ir::Node
-  Dims starts;                   // Slice, SliceScatter: the start per axis
-  std::vector<Node*> more;       // operands of Cat
-  std::shared_ptr<Pin> pin;      // its storage has a fixed address
+  Dims attrs;                // as in ir::Node
+  Dims starts;               // Slice, SliceScatter: the start per axis
+  std::vector<Node*> more;   // operands of Cat
+  std::shared_ptr<Pin> pin;  // its storage has a fixed address
 };
 
 class Node {

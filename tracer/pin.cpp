@@ -25,9 +25,6 @@ std::shared_ptr<Pin> pin_of(Node& node) {
   return node.extra ? node.extra->pin : nullptr;
 }
 
-namespace {
-
-/// Gives the holder's value other memory if somebody still needs it.
 void move_away(Pin& pin, const NodeRef& holder) {
   Memory copy;
   if (holder->refs() > 1) {
@@ -38,8 +35,6 @@ void move_away(Pin& pin, const NodeRef& holder) {
   std::swap(holder->memory, copy);  // the old reference goes after the lock
   holder->extra->pin.reset();
 }
-
-}  // namespace
 
 void settle(Node& node) {
   const std::shared_ptr<Pin> pin = pin_of(node);

@@ -34,6 +34,10 @@ struct Pin {
 /// lies there and is still needed is moved away first. Raises Error where memory is short.
 void settle(Node& node);
 
+/// Gives the node that holds the pin's memory other memory if somebody else refers to it. Call it
+/// with `use` locked. Raises Error where memory is short.
+void move_away(Pin& pin, const NodeRef& holder);
+
 /// The memory of an evaluated node, with the pin locked for reading if it is at a fixed address.
 Memory read_memory(Node& node, std::vector<std::shared_lock<std::shared_mutex>>& held);
 

@@ -121,7 +121,7 @@ Shape broadcast_args(Op op, std::span<const Arg> args, const SourceLocation& at)
 
 Bits scalar_bits(std::string_view op, const Scalar& s, DType dtype, const SourceLocation& at) {
   if (!fits(s, dtype)) {
-    const std::string text = s.is_float()  ? std::to_string(s.to_double())
+    const std::string text = s.is_float() ? std::to_string(s.to_double())
                              : s.is_big() ? std::to_string(static_cast<uint64_t>(s.to_int()))
                                           : std::to_string(s.to_int());
     fail(op, "scalar " + text + " does not fit " + std::string(name(dtype)), at);

@@ -1,5 +1,5 @@
-// Recording: each function checks its operands, infers dtype and shape and makes one node (and casts
-// where operands differ in dtype). Mistakes raise kiln::Error with the caller's line.
+// Recording: each function checks its operands, infers dtype and shape and makes one node (and
+// casts where operands differ in dtype). Mistakes raise kiln::Error with the caller's line.
 #pragma once
 
 #include <span>

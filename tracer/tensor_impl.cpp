@@ -202,8 +202,9 @@ void check_no_overlap(const std::vector<ViewStep>& steps, const Shape& base, std
   const Shape* in = &base;
   for (const ViewStep& step : steps) {
     if (step.op == Op::Expand && numel(*in) != numel(step.shape))
-      fail(op, "cannot write through a view expanded from " + to_string(*in) + " to " +
-                   to_string(step.shape) + ": its elements share memory",
+      fail(op,
+           "cannot write through a view expanded from " + to_string(*in) + " to " +
+               to_string(step.shape) + ": its elements share memory",
            at);
     in = &step.shape;
   }

@@ -13,10 +13,10 @@ namespace kiln::tracer {
 
 /// One step from a storage's value to a view's.
 struct ViewStep {
-  ir::Op op;     // Reshape, Permute, Slice or Expand
-  Shape shape;   // after the step
-  Dims attrs;    // as in ir::Node
-  Dims starts;   // Slice
+  ir::Op op;    // Reshape, Permute, Slice or Expand
+  Shape shape;  // after the step
+  Dims attrs;   // as in ir::Node
+  Dims starts;  // Slice
 };
 
 /// Which elements a view sees, as steps (how reads and writes are recorded) and as strides over the

@@ -112,8 +112,7 @@ void Trace::choose_outputs(std::span<Node* const> wanted) {
     Entry& e = entries_[static_cast<size_t>(order_[i])];
     if (!e.live || !ir::is_view(e.node->op)) continue;
     e.live = false;
-    Entry& source =
-        entries_[static_cast<size_t>(operands_[static_cast<size_t>(e.first_operand)])];
+    Entry& source = entries_[static_cast<size_t>(operands_[static_cast<size_t>(e.first_operand)])];
     source.live = !source.leaf;
   }
   for (Node* n : wanted) {
@@ -125,7 +124,8 @@ void Trace::choose_outputs(std::span<Node* const> wanted) {
   }
   for (const int32_t e : order_) {
     const Entry& entry = entries_[static_cast<size_t>(e)];
-    if (entry.live) (entry.node->fired.load(std::memory_order_relaxed) ? outputs_ : kept_).push_back(e);
+    if (entry.live)
+      (entry.node->fired.load(std::memory_order_relaxed) ? outputs_ : kept_).push_back(e);
   }
 }
 

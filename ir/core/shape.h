@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "ir/core/export.h"
 #include "ir/core/small_vector.h"
 
 namespace kiln {
@@ -16,7 +17,7 @@ using Dims = SmallVector<int64_t, 6>;
 using Shape = Dims;
 
 /// Number of elements; saturates at INT64_MAX instead of overflowing.
-int64_t numel(const Shape& shape);
+KILN_API int64_t numel(const Shape& shape);
 
 /// Row-major strides in elements, by the plain rule stride[i] = stride[i+1] * shape[i+1].
 Dims contiguous_strides(const Shape& shape);
@@ -41,6 +42,6 @@ struct ReshapeGroup {
 SmallVector<ReshapeGroup, 6> reshape_groups(const Shape& in, const Shape& out);
 
 /// "[2, 3]".
-std::string to_string(const Shape& shape);
+KILN_API std::string to_string(const Shape& shape);
 
 }  // namespace kiln
