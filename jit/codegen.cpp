@@ -31,6 +31,15 @@ const std::string& errors(llvm::LLVMContext& context) {
   return static_cast<const Diagnostics*>(context.getDiagHandlerPtr())->error;
 }
 
+/// Loop strength reduction takes a quarter of the code generator's time and makes short loops
+/// slower: the emitter has placed the address computations already.
+struct PassGate : llvm::OptPassGate {
+  bool isEnabled() const override { return true; }
+  bool shouldRunPass(llvm::StringRef pass, llvm::StringRef) override {
+    return pass != "Loop Strength Reduction";
+  }
+};
+
 /// The kernel is vectorised already: what is left is to inline the math and to clean up.
 void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::LoopAnalysisManager loops;
@@ -108,6 +117,8 @@ std::unique_ptr<llvm::Module> build_module(const ir::Kernel& kernel, const Targe
                                            llvm::TargetMachine& machine, llvm::LLVMContext& context,
                                            llvm::StringRef name) {
   context.setDiagnosticHandler(std::make_unique<Diagnostics>());
+  static PassGate gate;
+  context.setOptPassGate(gate);
   auto module = std::make_unique<llvm::Module>("kiln", context);
   module->setTargetTriple(machine.getTargetTriple().str());
   module->setDataLayout(machine.createDataLayout());
