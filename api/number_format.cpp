@@ -121,7 +121,9 @@ std::string format_float_scalar(T v) {
   if (std::isnan(v)) return "nan";
   if (std::isinf(v)) return v < 0 ? "-inf" : "inf";
   const double a = std::abs(static_cast<double>(v));
-  const bool scientific = a != 0 && (a >= 1e16 || a < 1e-4);
+  // Beyond the digits that a type holds NumPy writes an exponent.
+  const double limit = std::is_same_v<T, float> ? 1e6 : 1e16;
+  const bool scientific = a != 0 && (a >= limit || a < 1e-4);
   const Decimal d = shortest(v, scientific, -1);
   if (!scientific) return d.whole + "." + (d.fraction.empty() ? "0" : d.fraction);
   return d.whole + (d.fraction.empty() ? "" : ".") + d.fraction + d.exponent;

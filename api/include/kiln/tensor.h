@@ -53,7 +53,13 @@ class Axes {
 
 namespace detail {
 struct Access;
-}
+
+/// The line of a call, where `{}` must not mean one.
+struct CallSite {
+  CallSite(SourceLocation at) : at(at) {}
+  SourceLocation at;
+};
+}  // namespace detail
 
 class KILN_API Tensor {
  public:
@@ -66,8 +72,8 @@ class KILN_API Tensor {
   /// A copy of the elements, of rank 1 or of `shape` (row-major). Raises Error if the count and
   /// the shape differ.
   template <Element T>
-  explicit Tensor(const std::vector<T>& values, SourceLocation at = SourceLocation::current())
-      : Tensor(values, Shape{static_cast<int64_t>(values.size())}, at) {}
+  explicit Tensor(const std::vector<T>& values, detail::CallSite site = SourceLocation::current())
+      : Tensor(values, Shape{static_cast<int64_t>(values.size())}, site.at) {}
   template <Element T>
   Tensor(const std::vector<T>& values, const Shape& shape,
          SourceLocation at = SourceLocation::current()) {
@@ -81,8 +87,8 @@ class KILN_API Tensor {
   }
   template <class T>
     requires Element<std::remove_const_t<T>>
-  explicit Tensor(std::span<T> values, SourceLocation at = SourceLocation::current())
-      : Tensor(values, Shape{static_cast<int64_t>(values.size())}, at) {}
+  explicit Tensor(std::span<T> values, detail::CallSite site = SourceLocation::current())
+      : Tensor(values, Shape{static_cast<int64_t>(values.size())}, site.at) {}
   template <class T>
     requires Element<std::remove_const_t<T>>
   Tensor(std::span<T> values, const Shape& shape, SourceLocation at = SourceLocation::current()) {
