@@ -73,8 +73,11 @@ llvm::Function* Emitter::emit(llvm::StringRef name) {
     tiles_ = b_.CreateUDiv(b_.CreateAdd(extent(k_.outer - 1), b_.CreateSub(tile, i64(1))), tile);
   }
   open_level(0);
-  for_loop(entry_.first, entry_.end, entry_.step ? entry_.step : i64(1),
-           [&](LValue* p) { emit_iteration(p); });
+  if (crosses_rows())
+    emit_blocked();
+  else
+    for_loop(entry_.first, entry_.end, entry_.step ? entry_.step : i64(1),
+             [&](LValue* p) { emit_iteration(p); });
   if (function_->getReturnType()->isVoidTy())
     b_.CreateRetVoid();
   else

@@ -74,6 +74,12 @@ class Emitter {
   /// Loops over inner variables [0, count), opening their levels.
   void inner_loops(int32_t count, const std::function<void()>& body);
 
+  // emit_blocked.cpp
+  bool crosses_rows() const;
+  bool crosses_rows(int32_t linear) const;
+  void emit_blocked();
+  void emit_block_stage(const ir::Stage& stage, llvm::Value* row, llvm::Value* rows);
+
   // emit_values.cpp: expressions
   void mark(int32_t value, std::vector<uint8_t>& needed) const;
   void compute(const std::vector<uint8_t>& needed);

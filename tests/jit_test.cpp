@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <iostream>
 #include <thread>
 
 #include "ir/core/error.h"
@@ -25,26 +26,28 @@ using testing::GuardedBuffer;
 using testing::Launch;
 using testing::make_launch;
 using testing::random_array;
+using testing::random_text;
 using testing::replace;
 using testing::rows_text;
 using testing::softmax_columns_text;
 using testing::softmax_text;
 using testing::split_text;
 using testing::tame_array;
+using testing::transpose_text;
 using testing::zeros;
 
 constexpr DType dtypes[] = {DType::Bool, DType::I32, DType::I64, DType::F32, DType::F64};
 constexpr CpuLevel levels[] = {CpuLevel::Native, CpuLevel::Avx512, CpuLevel::Avx2,
                                CpuLevel::Baseline};
 
-void expect_as_interpreted(const Launch& launch) {
+void expect_as_interpreted(const Launch& launch, int64_t grain = 3) {
   const auto expected =
       testing::run(launch, [&](auto... args) { ir::interpret(launch.kernel, args...); });
   for (CpuLevel level : levels) {
     if (!jit::runs_here(level)) continue;
     const auto code = jit::compile(launch.kernel, level);
     for (auto flush : {GuardedBuffer::Flush::End, GuardedBuffer::Flush::Start}) {
-      const auto got = testing::run(launch, code->fn, flush);
+      const auto got = testing::run(launch, code->fn, flush, grain);
       for (size_t i = 0; i < got.size(); ++i)
         ASSERT_EQ(testing::difference(got[i], expected[i]), "")
             << "buffer " << i << ", level " << static_cast<int>(level) << "\n"
@@ -104,6 +107,21 @@ TEST(Jit, ReachesMemoryInEveryWay) {
       }
 }
 
+TEST(Jit, WalksTransposesInBlocks) {
+  for (DType t : dtypes)
+    for (int64_t rows : {1, 5, 150})
+      for (int64_t columns : {1, 16, 70})
+        for (int64_t tile : {32, 100}) {
+          const int64_t n = rows * columns;
+          const Launch l = make_launch(
+              replace(transpose_text, "T", std::string(name(t))),
+              {rows, columns, tile, rows, columns},
+              {random_array(t, n, 11), random_array(t, n, 12), zeros(t, n), zeros(t, n)});
+          expect_as_interpreted(l);
+          expect_as_interpreted(l, rows * columns);
+        }
+}
+
 TEST(Jit, DividesLargeIndices) {
   const Launch launch =
       make_launch(R"(kernel pointwise {
@@ -142,25 +160,7 @@ TEST(Jit, DividesLargeIndices) {
 TEST(Jit, RandomNumbersArePositional) {
   for (const char* op : {"rand", "randn"})
     for (const char* t : {"f32", "f64"}) {
-      const std::string text = replace(replace(R"(kernel pointwise {
-  num n0 extent
-  num n1 tile
-  num n2 scalar i64
-  num n3 scalar i64
-  ptr p0 T out
-  outer i0 < n0
-  tile n1
-  %0 = scalar i64 n2
-  %1 = scalar i64 n3
-  %2 = index i64 i0
-  %3 = OP T %0, %1, %2
-  stage loop {
-    store p0[i0] = %3
-  }
-}
-)",
-                                               "T", t),
-                                       "OP", op);
+      const std::string text = replace(replace(random_text, "T", t), "OP", op);
       expect_as_interpreted(
           make_launch(text, {1003, 400, 1234567890123, 42}, {zeros(*parse_dtype(t), 1003)}));
     }
@@ -208,6 +208,15 @@ TEST(Jit, ReducesRowsOfSeveralAxes) {
                         {tame_array(t, rows * m * width, 5), zeros(result, rows)}));
       }
   });
+}
+
+TEST(Jit, ReducesWholeTensors) {
+  const std::string text =
+      replace(replace(rows_text("sum", DType::F32, DType::F32, false),
+                      "  outer i0 < n0\n  inner i1 < n2\n", "  inner i0 < n2\n"),
+              "n3*i0 + i1", "i0");
+  expect_as_interpreted(make_launch(replace(text, "p1[i0]", "p1[0]"), {0, 0, 9000, 0, 0},
+                                    {tame_array(DType::F32, 9000, 13), zeros(DType::F32, 1)}));
 }
 
 TEST(Jit, ReducesAsTheTreeSays) {
@@ -319,6 +328,31 @@ TEST(Jit, CompilesOnASmallStack) {
   ASSERT_EQ(pthread_create(&thread, &attributes, body, const_cast<ir::Kernel*>(&kernel)), 0);
   pthread_join(thread, nullptr);
   pthread_attr_destroy(&attributes);
+}
+
+/// A fused elementwise kernel of 40 ops compiles in milliseconds.
+TEST(Jit, ReportsCompileTime) {
+  std::string text = replace(elementwise_text(Op::Mul, DType::F32, DType::F32), "stage", "#");
+  std::string body;
+  const char* ops[] = {"add", "mul", "tanh", "maximum", "sub", "exp", "minimum", "div"};
+  for (int i = 3; i < 43; ++i) {
+    const std::string n = std::to_string(i), last = "%" + std::to_string(i - 1);
+    const std::string op = ops[i % 8];
+    const bool unary = op == "tanh" || op == "exp";
+    body += "  %" + n + " = " + op + " f32 " + last + (unary ? "\n" : ", %0\n");
+  }
+  text = replace(replace(text, "  # loop", body + "  stage loop"), "[i0] = %2", "[i0] = %42");
+  const Launch l = make_launch(text, {1000, 1000},
+                               {random_array(DType::F32, 1000, 14),
+                                random_array(DType::F32, 1000, 15), zeros(DType::F32, 1000)});
+  expect_as_interpreted(l);
+  for (CpuLevel level : levels) {
+    if (!jit::runs_here(level)) continue;
+    const int64_t ns = jit::compile(l.kernel, level)->compile_ns;
+    RecordProperty("compile_us_level_" + std::to_string(static_cast<int>(level)),
+                   std::to_string(ns / 1000));
+    std::cout << "level " << static_cast<int>(level) << ": " << ns / 1000 << " us\n";
+  }
 }
 
 TEST(Jit, FailsWithTheKernelsText) {

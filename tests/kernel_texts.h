@@ -87,6 +87,49 @@ inline constexpr const char* access_text = R"(kernel pointwise {
 }
 )";
 
+/// Philox numbers.
+inline constexpr const char* random_text = R"(kernel pointwise {
+  num n0 extent
+  num n1 tile
+  num n2 scalar i64
+  num n3 scalar i64
+  ptr p0 T out
+  outer i0 < n0
+  tile n1
+  %0 = scalar i64 n2
+  %1 = scalar i64 n3
+  %2 = index i64 i0
+  %3 = OP T %0, %1, %2
+  stage loop {
+    store p0[i0] = %3
+  }
+}
+)";
+
+/// Reads and writes across rows, as transposes do.
+inline constexpr const char* transpose_text = R"(kernel pointwise {
+  num n0 extent
+  num n1 extent
+  num n2 tile
+  num n3 stride
+  num n4 stride
+  ptr p0 T in
+  ptr p1 T in
+  ptr p2 T out
+  ptr p3 T out
+  outer i0 < n0
+  outer i1 < n1
+  tile n2
+  %0 = load T p0[n3*i1 + i0]
+  %1 = load T p1[n4*i0 + i1]
+  %2 = maximum T %0, %1
+  stage loop {
+    store p2[n4*i0 + i1] = %2
+    store p3[n3*i1 + i0] = %1
+  }
+}
+)";
+
 /// One reduction over the last `inner` of two axes.
 inline std::string rows_text(const char* op, DType t, DType result, bool two_inner) {
   std::string text = R"(kernel rows {

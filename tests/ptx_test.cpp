@@ -49,6 +49,13 @@ TEST_F(Ptx, ElementwiseOps) {
 TEST_F(Ptx, Accesses) {
   for (const char* t : {"bool", "f32", "f64"})
     expect_assembles(replace(testing::access_text, "T", t));
+  expect_assembles(replace(testing::transpose_text, "T", "f32"));
+}
+
+TEST_F(Ptx, RandomNumbers) {
+  for (const char* op : {"rand", "randn"})
+    for (const char* t : {"f32", "f64"})
+      expect_assembles(replace(replace(testing::random_text, "T", t), "OP", op));
 }
 
 TEST_F(Ptx, Reductions) {
