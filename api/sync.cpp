@@ -12,10 +12,7 @@ namespace detail {
 void eval(std::span<const Tensor* const> tensors, bool async, const SourceLocation& at) {
   std::vector<NodeRef> nodes;
   for (const Tensor* t : tensors) {
-    TensorImpl& impl = Access::impl(*t, "eval", at);
-    // A view of values that are there needs nothing.
-    if (impl.root->value->state() != tracer::State::Evaluated)
-      nodes.push_back(tracer::read(impl, at));
+    nodes.push_back(tracer::value_to_evaluate(Access::impl(*t, "eval", at), at));
   }
   std::vector<tracer::Node*> wanted;
   for (const NodeRef& n : nodes) wanted.push_back(n.get());
@@ -46,8 +43,8 @@ void eval_async(std::span<const Tensor> tensors, SourceLocation at) {
 }
 
 std::string explain(const Tensor& a, SourceLocation at) {
-  const detail::Read read(a, "explain", at);
-  return tracer::explain(read.node());
+  return tracer::explain(
+      tracer::value_to_evaluate(detail::Access::impl(a, "explain", at), at).get());
 }
 
 bool fusion() { return tracer::fusion_enabled(); }

@@ -9,16 +9,14 @@ namespace kiln::tracer {
 
 HostView::HostView(TensorImpl& t, SyncCause cause, const SourceLocation& at)
     : shape_(t.shape()), strides_(contiguous_strides(shape_)), dtype_(t.dtype()) {
-  if (t.is_view() && t.root->value->state() == State::Evaluated) {
-    memory_ = read_memory(*t.root->value, held_);
-    strides_ = t.geometry->strides;
-    offset_ = t.geometry->offset;
-    return;
-  }
-  const NodeRef node = read(t, at);
+  const NodeRef node = value_to_evaluate(t, at);
   Node* wanted = node.get();
   evaluate({&wanted, 1}, cause, at);
   memory_ = read_memory(*node, held_);
+  if (t.is_view() && wanted == t.root->value.get()) {
+    strides_ = t.geometry->strides;
+    offset_ = t.geometry->offset;
+  }
 }
 
 const std::byte* HostView::element(const Dims& index) const {

@@ -136,6 +136,14 @@ NodeRef read(TensorImpl& t, const SourceLocation& at) {
   return node;
 }
 
+NodeRef value_to_evaluate(TensorImpl& t, const SourceLocation& at) {
+  const TensorImpl& root = *t.root;
+  const bool sees_less = t.is_view() && numel(t.shape()) < numel(root.value->shape);
+  // What has a fixed address must arrive there.
+  if (!sees_less || root.pin || root.value->state() == State::Evaluated) return root.value;
+  return read(t, at);
+}
+
 // ---- Views -------------------------------------------------------------------------------------
 
 TensorImpl* permute_view(TensorImpl& t, const Dims& axes) {

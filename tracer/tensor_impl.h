@@ -72,6 +72,10 @@ TensorImpl* make_tensor(NodeRef value);
 /// The tensor's value now.
 NodeRef read(TensorImpl& t, const SourceLocation& at);
 
+/// The node to evaluate so that the tensor's elements are there: the storage's value, or for a view
+/// that sees less than that, what it sees.
+NodeRef value_to_evaluate(TensorImpl& t, const SourceLocation& at);
+
 /// How the tensor lies in its storage.
 Geometry geometry_of(const TensorImpl& t);
 
