@@ -38,7 +38,7 @@ void Emitter::emit_blocked() {
   while_loop([&] { return b_.CreateICmpSLT(load64(next), entry_.end); },
              [&] {
                LValue* p = load64(next);
-               decompose(p);
+               place(decompose(p));
                LValue* row = var_[row_var];
                // Consecutive iterations are consecutive rows of one tile.
                LValue* rows =

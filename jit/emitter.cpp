@@ -1,5 +1,7 @@
 #include "jit/emitter.h"
 
+#include <algorithm>
+
 #include "ir/core/error.h"
 #include "ir/core/reduce_tree.h"
 
@@ -68,16 +70,8 @@ llvm::Function* Emitter::emit(llvm::StringRef name) {
 
   b_.SetInsertPoint(llvm::BasicBlock::Create(context_, "entry", function_));
   entry_ = target_.emit_entry(b_, function_, k_);
-  if (k_.tile >= 0) {
-    LValue* tile = num(k_.tile);
-    tiles_ = b_.CreateUDiv(b_.CreateAdd(extent(k_.outer - 1), b_.CreateSub(tile, i64(1))), tile);
-  }
-  open_level(0);
-  if (crosses_rows())
-    emit_blocked();
-  else
-    for_loop(entry_.first, entry_.end, entry_.step ? entry_.step : i64(1),
-             [&](LValue* p) { emit_iteration(p); });
+  // Without an iteration extents may be 0: nothing may divide by them.
+  if_then(b_.CreateICmpSLT(entry_.first, entry_.end), [&] { emit_iterations(); });
   if (function_->getReturnType()->isVoidTy())
     b_.CreateRetVoid();
   else
@@ -85,26 +79,62 @@ llvm::Function* Emitter::emit(llvm::StringRef name) {
   return function_;
 }
 
-void Emitter::decompose(LValue* p) {
-  for (int32_t v = k_.outer - 1; v >= 0; --v) {
-    const bool tiled = k_.tile >= 0 && v == k_.outer - 1;
-    LValue* n = tiled ? tiles_ : extent(v);
-    LValue* i = p;
-    if (v > 0) {
-      i = b_.CreateURem(p, n);
-      p = b_.CreateUDiv(p, n);
-    }
-    if (!tiled) {
-      var_[static_cast<size_t>(v)] = i;
-      continue;
-    }
-    tile_begin_ = b_.CreateMul(i, num(k_.tile));
-    tile_end_ = minimum(b_.CreateAdd(tile_begin_, num(k_.tile)), extent(v));
+void Emitter::emit_iterations() {
+  if (k_.tile >= 0) {
+    LValue* tile = num(k_.tile);
+    tiles_ = b_.CreateUDiv(b_.CreateAdd(extent(k_.outer - 1), b_.CreateSub(tile, i64(1))), tile);
   }
+  open_level(0);
+  if (crosses_rows()) return emit_blocked();
+  if (entry_.step) {
+    for_loop(entry_.first, entry_.end, entry_.step, [&](LValue* p) {
+      place(decompose(p));
+      emit_iteration();
+    });
+    return;
+  }
+  // Iterations in sequence: variables count up with carries, only the first is found by division.
+  std::vector<LValue*> slots;
+  for (LValue* i : decompose(entry_.first)) {
+    slots.push_back(variable("outer"));
+    b_.CreateStore(i, slots.back());
+  }
+  for_loop(entry_.first, entry_.end, i64(1), [&](LValue*) {
+    std::vector<LValue*> index;
+    for (LValue* slot : slots) index.push_back(load64(slot));
+    place(index);
+    emit_iteration();
+    LValue* carry = b_.getTrue();
+    for (size_t v = slots.size(); v-- > 0;) {
+      LValue* next = b_.CreateAdd(index[v], b_.CreateZExt(carry, b_.getInt64Ty()));
+      carry = b_.CreateICmpEQ(next, steps(static_cast<int32_t>(v)));
+      b_.CreateStore(v > 0 ? b_.CreateSelect(carry, i64(0), next) : next, slots[v]);
+    }
+  });
 }
 
-void Emitter::emit_iteration(LValue* p) {
-  decompose(p);
+LValue* Emitter::steps(int32_t var) const {
+  return k_.tile >= 0 && var == k_.outer - 1 ? tiles_ : extent(var);
+}
+
+std::vector<LValue*> Emitter::decompose(LValue* p) {
+  std::vector<LValue*> index(static_cast<size_t>(k_.outer));
+  for (int32_t v = k_.outer - 1; v > 0; --v) {
+    index[static_cast<size_t>(v)] = b_.CreateURem(p, steps(v));
+    p = b_.CreateUDiv(p, steps(v));
+  }
+  if (k_.outer > 0) index[0] = p;
+  return index;
+}
+
+void Emitter::place(const std::vector<LValue*>& index) {
+  std::copy(index.begin(), index.end(), var_.begin());
+  if (k_.tile < 0) return;
+  tile_begin_ = b_.CreateMul(index.back(), num(k_.tile));
+  tile_end_ = minimum(b_.CreateAdd(tile_begin_, num(k_.tile)), extent(k_.outer - 1));
+}
+
+void Emitter::emit_iteration() {
   for (const ir::Stage& stage : k_.stages) emit_stage(stage);
   close_level(1);
 }

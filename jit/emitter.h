@@ -54,8 +54,13 @@ class Emitter {
 
   // emitter.cpp: structure
   void assign_levels();
-  void emit_iteration(llvm::Value* p);
-  void decompose(llvm::Value* p);
+  void emit_iterations();
+  void emit_iteration();
+  /// Number of positions of an outer variable: its extent, or the tiles of the last one.
+  llvm::Value* steps(int32_t var) const;
+  /// The positions of the outer variables in iteration `p`.
+  std::vector<llvm::Value*> decompose(llvm::Value* p);
+  void place(const std::vector<llvm::Value*>& index);
   void emit_stage(const ir::Stage& stage);
   void emit_once(const ir::Stage& stage);
   void emit_tile_stage(const ir::Stage& stage);
