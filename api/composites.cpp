@@ -40,7 +40,7 @@ Tensor as_float(const Tensor& a, std::string_view op, const SourceLocation& at) 
 }
 
 double count_of(const Tensor& a, std::string_view op, const Axes& axes, const SourceLocation& at) {
-  const Shape& shape = a.shape();
+  const Shape& shape = detail::Access::impl(a, op, at).shape();
   return static_cast<double>(
       detail::count_over(shape, detail::check_axes(op, axes, shape.size(), at)));
 }
@@ -60,15 +60,15 @@ Tensor clamp(const Operand& a, const Operand& low, const Operand& high) {
 }
 
 Tensor mean(const Tensor& a, const Axes& axes, bool keepdim, SourceLocation at) {
-  const Tensor total = sum(a, axes, keepdim, at);
-  return divide(total, count_of(a, "mean", axes, at), at);
+  const double n = count_of(a, "mean", axes, at);
+  return divide(sum(a, axes, keepdim, at), n, at);
 }
 
 Tensor var(const Tensor& a, const Axes& axes, int64_t correction, bool keepdim, SourceLocation at) {
   const Tensor x = as_float(a, "var", at);
+  const double n = count_of(x, "var", axes, at) - static_cast<double>(correction);
   const Tensor d = binary(Op::Sub, x, mean(x, axes, true, at), at);
   const Tensor squares = sum(binary(Op::Mul, d, d, at), axes, keepdim, at);
-  const double n = count_of(x, "var", axes, at) - static_cast<double>(correction);
   return divide(squares, n > 0 ? n : 0, at);
 }
 
@@ -91,6 +91,7 @@ Tensor any(const Tensor& a, const Axes& axes, bool keepdim, SourceLocation at) {
 
 Tensor softmax(const Tensor& a, int64_t axis, SourceLocation at) {
   const Tensor x = as_float(a, "softmax", at);
+  axis = detail::check_axis("softmax", axis, x.shape().size(), at);
   const Tensor e = binary(Op::Sub, x, amax(x, axis, true, at), at).exp(at);
   return binary(Op::Div, e, sum(e, axis, true, at), at);
 }
