@@ -26,7 +26,10 @@ class StageMaker {
     }
     analyse();
     int32_t last = 0;
-    for (const ir::Reduce& r : k_.reduces) last = std::max(last, level(r.value));
+    for (const ir::Reduce& r : k_.reduces) {
+      reduce_level_.push_back(level(r.value));  // before `value` becomes a rewritten one
+      last = std::max(last, reduce_level_.back());
+    }
     for (const ir::Store& s : b_.stores) last = std::max(last, level(s.value));
     stage_of_level_.assign(static_cast<size_t>(last) + 1, -1);
     for (int32_t l = 0; l <= last; ++l) make_level(l);
@@ -79,7 +82,7 @@ class StageMaker {
     once.loop = false;
     rewritten_.assign(facts_.size(), -1);
     for (size_t i = 0; i < k_.reduces.size(); ++i)
-      if (level(k_.reduces[i].value) == l) {
+      if (reduce_level_[i] == l) {
         k_.reduces[i].value = rewrite(k_.reduces[i].value, l);
         loop.reduces.push_back(static_cast<int32_t>(i));
       }
@@ -159,6 +162,7 @@ class StageMaker {
   int64_t inner_elements_;
   int64_t scratch_bytes_ = 0;
   std::vector<Facts> facts_;
+  std::vector<int32_t> reduce_level_;
   std::vector<int32_t> rewritten_;
   std::vector<int32_t> stage_of_level_;
   std::vector<std::pair<int32_t, ir::Fill>> pending_;
