@@ -2,6 +2,10 @@
 #include <gtest/gtest.h>
 #include <kiln/kiln.h>
 
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
 #include <thread>
 
 #include "api/internal.h"
@@ -193,6 +197,26 @@ TEST(Tracer, ExplainTellsTraceGroupsKernelsAndBytes) {
   EXPECT_EQ(explain(Tensor({1.0f})), "given data [1] f32\n");
 }
 
+TEST(Tracer, ElementwiseFunctionsAreTheRowsOfTheTable) {
+  std::set<std::string_view> listed = {"where", "cast"};
+  const auto check = [&](std::string_view function, ir::Op op, int arity) {
+    EXPECT_EQ(ir::name(op), function);
+    EXPECT_EQ(ir::info(op).arity, arity);
+    listed.insert(function);
+  };
+#define KILN_UNARY(function, Enum, doc) check(#function, ir::Op::Enum, 1);
+#define KILN_BINARY(function, Enum, doc) check(#function, ir::Op::Enum, 2);
+#include "kiln/elementwise.def"
+#undef KILN_UNARY
+#undef KILN_BINARY
+  for (int i = 0; i < ir::num_ops; ++i) {
+    const auto op = static_cast<ir::Op>(i);
+    if (ir::is_elementwise(op)) {
+      EXPECT_EQ(listed.count(ir::name(op)), 1u) << ir::name(op);
+    }
+  }
+}
+
 // ---- Long traces -------------------------------------------------------------------------------
 
 /// Sets KILN_TRACE_LIMIT for threads that start in its lifetime.
@@ -260,6 +284,50 @@ TEST(LongTraces, ACutKeepsWhatIsStillNamed) {
       EXPECT_EQ(kept[i][{0}].item<float>(), 2 * (7 * static_cast<float>(i) + 1));
     EXPECT_EQ(x[{0}].item<float>(), 200);
   }).join();
+}
+
+// ---- Settings ----------------------------------------------------------------------------------
+
+TEST(TracerSettings, DumpWritesTheStages) {
+  const Settings before = settings();
+  settings().dump_dir = ::testing::TempDir() + "kiln-dump-test";
+  std::filesystem::remove_all(settings().dump_dir);
+  settings().dump = ~0u;
+  eval(softmax(randn({7, 11}), 1) + 0.125);
+  const std::string dir = settings().dump_dir;
+  settings() = before;
+  for (const char* name : {"trace.txt", "trace.dot", "graph.txt", "graph.dot", "fusion.txt",
+                           "fusion.dot", "kernel-0.txt", "kernel-0.ll", "kernel-0.s", "plan.txt"}) {
+    std::ifstream file(dir + "/0000-" + name);
+    std::stringstream text;
+    text << file.rdbuf();
+    EXPECT_GT(text.str().size(), 10u) << name;
+  }
+  std::filesystem::remove_all(dir);
+}
+
+TEST(TracerSettings, LogNamesTheSync) {
+  const Settings before = settings();
+  settings().log = 1u << static_cast<int>(Log::Sync);
+  ::testing::internal::CaptureStderr();
+  eval(ones({3}) * 5 - 2);
+  settings() = before;
+  const std::string line = ::testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(line.starts_with("kiln sync: eval: 3 nodes, 0 inputs, 1 outputs at ")) << line;
+  EXPECT_NE(line.find("tracer_test.cpp:"), std::string::npos) << line;
+}
+
+TEST(TracerSettings, TheInterpreterGivesTheSameBits) {
+  const Tensor x = randn({33, 65});
+  const auto f = [&] { return softmax(x * 3, 0).sum(1) + x[{All, 1}]; };
+  const std::vector<float> compiled = f().to_vector<float>();
+  tracer::clear_plans();
+  settings().jit = false;
+  const Stats s = during([&] { EXPECT_EQ(f().to_vector<float>(), compiled); });
+  settings().jit = true;
+  tracer::clear_plans();
+  EXPECT_EQ(s.kernels_compiled, 0);
+  EXPECT_GE(s.kernels_launched, 1);
 }
 
 // ---- Errors ------------------------------------------------------------------------------------

@@ -244,7 +244,9 @@ std::shared_ptr<const ReadyPlan> make_plan(const Trace& trace, bool fuse) {
                               std::to_string(took / 1000) + " us");
     return plan;
   } catch (const InternalError& e) {
-    throw InternalError(std::string(e.what()) + "\nwhile planning\n" + ir::print(graph));
+    const std::string what = e.what(), text = ir::print(graph);
+    if (what.find(text) != std::string::npos) throw;
+    throw InternalError(what + "\nwhile planning\n" + text);
   }
 }
 

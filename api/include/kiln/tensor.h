@@ -85,13 +85,14 @@ class KILN_API Tensor {
       copy_from(values.data(), values.size(), dtype_of<T>, shape, at);
     }
   }
-  template <class T>
+  template <class T, size_t N>
     requires Element<std::remove_const_t<T>>
-  explicit Tensor(std::span<T> values, detail::CallSite site = SourceLocation::current())
+  explicit Tensor(std::span<T, N> values, detail::CallSite site = SourceLocation::current())
       : Tensor(values, Shape{static_cast<int64_t>(values.size())}, site.at) {}
-  template <class T>
+  template <class T, size_t N>
     requires Element<std::remove_const_t<T>>
-  Tensor(std::span<T> values, const Shape& shape, SourceLocation at = SourceLocation::current()) {
+  Tensor(std::span<T, N> values, const Shape& shape,
+         SourceLocation at = SourceLocation::current()) {
     copy_from(values.data(), values.size(), dtype_of<T>, shape, at);
   }
   /// {1.0f, 2.0f}: rank 1; {{1, 2}, {3, 4}}: rank 2, rows of equal length.
