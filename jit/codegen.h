@@ -26,7 +26,7 @@ void check_selectable(const llvm::Module& module, const Target& target);
 void emit_file(const ir::Kernel& kernel, llvm::Module& module, llvm::TargetMachine& machine,
                llvm::CodeGenFileType kind, llvm::SmallVectorImpl<char>& out);
 
-/// Runs `work` where at least 8 MB of stack are left (the code generator recurses deeply): here, or
+/// Runs `work` where at least 4 MB of stack are left (the code generator recurses deeply): here, or
 /// on a thread of its own. Rethrows.
 void with_large_stack(const std::function<void()>& work);
 
