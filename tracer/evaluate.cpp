@@ -13,6 +13,7 @@
 #include "runtime/counters.h"
 #include "runtime/program.h"
 #include "runtime/task_pool.h"
+#include "tracer/firing.h"
 #include "tracer/lru_cache.h"
 #include "tracer/origin.h"
 #include "tracer/pin.h"
@@ -389,7 +390,8 @@ void execute(Trace& trace, const ReadyPlan& plan) {
                 largest->at);
 }
 
-/// Plans and runs. Raises Error for a shortage, anything else for good.
+}  // namespace
+
 void plan_and_execute(Trace& trace, bool fuse) {
   std::shared_ptr<const ReadyPlan> plan;
   try {
@@ -407,20 +409,7 @@ void plan_and_execute(Trace& trace, bool fuse) {
 
 // ---- Sync points -------------------------------------------------------------------------------
 
-thread_local int fusion_override = -1;
-
-/// This thread's trace of the last evaluation, whose memory the next one uses.
-thread_local std::unique_ptr<Trace> spare_trace;
-
-struct BorrowedTrace {
-  std::unique_ptr<Trace> trace = spare_trace ? std::move(spare_trace) : std::make_unique<Trace>();
-  ~BorrowedTrace() {
-    trace->clear();
-    spare_trace = std::move(trace);
-  }
-};
-
-constexpr std::array<const char*, num_sync_causes> cause_names = {
+static constexpr std::array<const char*, num_sync_causes> cause_names = {
     "eval", "item", "data", "print", "to_vector", "cut", "copy"};
 
 void note_sync(const Trace& trace, SyncCause cause, const SourceLocation& at) {
@@ -432,120 +421,27 @@ void note_sync(const Trace& trace, SyncCause cause, const SourceLocation& at) {
                           std::to_string(trace.outputs().size()) + " outputs at " + to_string(at));
 }
 
-/// The outputs as nodes: they outlive what happens to the trace.
-std::vector<NodeRef> output_nodes(const Trace& trace) {
-  std::vector<NodeRef> nodes;
-  for (const int32_t e : trace.outputs())
-    nodes.push_back(trace.entries()[static_cast<size_t>(e)].node);
-  return nodes;
-}
-
-/// Nodes whose computation failed raise `error` from now on. (`job` null: those that are Lazy.)
-void mark_failed(std::span<const NodeRef> nodes, std::exception_ptr error,
-                 const std::shared_ptr<Pending>& job) {
-  const auto failure = std::make_shared<Pending>();
-  failure->error = std::move(error);
-  for (const NodeRef& n : nodes) {
-    std::shared_ptr<Pending> old = failure;
-    std::lock_guard lock(n->lock);
-    if (job ? n->job != job || n->state() != State::InFlight : n->state() != State::Lazy) continue;
-    n->job.swap(old);
-    n->set_state(State::Failed);
-  }
-}
-
-}  // namespace
-
 void evaluate(std::span<Node* const> wanted, SyncCause cause, const SourceLocation& at) {
-  BorrowedTrace borrowed;
-  Trace& trace = *borrowed.trace;
   const bool fuse = fusion_enabled();
-  trace.collect(wanted, Trace::InFlight::Wait, fuse);
-  if (trace.empty()) return;
-  note_sync(trace, cause, at);
+  ReusedTrace trace;
+  trace->collect(wanted, Trace::InFlight::Wait, fuse);
+  if (trace->empty()) return;
+  note_sync(*trace, cause, at);
   try {
-    plan_and_execute(trace, fuse);
+    plan_and_execute(*trace, fuse);
   } catch (const Error&) {
     throw;  // a shortage: the next try may succeed
   } catch (...) {
-    mark_failed(output_nodes(trace), std::current_exception(), nullptr);
+    mark_failed(trace->output_nodes(), std::current_exception(), nullptr);
     throw;
   }
 }
 
-// ---- Asynchronous ------------------------------------------------------------------------------
-
-namespace {
-
-struct Job {
-  Trace trace;
-  bool fuse;
-  std::vector<NodeRef> outputs;
-  std::shared_ptr<Pending> pending = std::make_shared<Pending>();
-  std::atomic<size_t> waiting{1};  // evaluations to wait for, and one for the start
-
-  /// A leaf that another evaluation was to make: its error, or false if it was not made.
-  bool leaves_are_there() const {
-    for (const int32_t e : trace.leaves()) {
-      Node& n = *trace.entries()[static_cast<size_t>(e)].node;
-      std::lock_guard lock(n.lock);
-      if (n.state() == State::Failed) std::rethrow_exception(n.job->error);
-      if (n.state() != State::Evaluated) return false;
-    }
-    return true;
-  }
-
-  void run() {
-    try {
-      if (leaves_are_there()) plan_and_execute(trace, fuse);
-    } catch (const Error&) {
-      // A shortage: the sync that needs the values tries again and raises its own.
-    } catch (...) {
-      mark_failed(outputs, std::current_exception(), pending);
-    }
-    for (const NodeRef& n : outputs) {
-      std::shared_ptr<Pending> done;
-      std::lock_guard lock(n->lock);
-      if (n->state() == State::InFlight && n->job == pending) n->set_state(State::Lazy);
-      if (n->state() != State::Failed) done.swap(n->job);
-    }
-    outputs.clear();
-    trace.clear();
-    pending->finish();
-  }
-};
-
-void one_less(const std::shared_ptr<Job>& job) {
-  if (job->waiting.fetch_sub(1) == 1) runtime::enqueue([job] { job->run(); });
-}
-
-}  // namespace
-
-void evaluate_async(std::span<Node* const> wanted, const SourceLocation& at) {
-  auto job = std::make_shared<Job>();
-  job->fuse = fusion_enabled();
-  job->trace.collect(wanted, Trace::InFlight::Leaf, job->fuse);
-  if (job->trace.empty()) return;
-  note_sync(job->trace, SyncCause::Eval, at);
-  job->outputs = output_nodes(job->trace);
-  for (const NodeRef& n : job->outputs) {
-    std::lock_guard lock(n->lock);
-    if (n->state() != State::Lazy) continue;
-    n->job = job->pending;
-    n->set_state(State::InFlight);
-  }
-  job->waiting += job->trace.waits_for().size();
-  for (const auto& other : job->trace.waits_for()) other->then([job] { one_less(job); });
-  one_less(job);
-}
-
-// ---- The rest ----------------------------------------------------------------------------------
-
 std::string explain(Node* node) {
-  BorrowedTrace borrowed;
   const bool fuse = fusion_enabled();
-  borrowed.trace->collect({&node, 1}, Trace::InFlight::Wait, fuse);
-  if (!borrowed.trace->empty()) return explain_text(*find_plan(*borrowed.trace, fuse)->origin);
+  ReusedTrace trace;
+  trace->collect({&node, 1}, Trace::InFlight::Wait, fuse);
+  if (!trace->empty()) return explain_text(*find_plan(*trace, fuse)->origin);
   std::shared_ptr<const Origin> origin;
   {
     std::lock_guard lock(node->lock);
@@ -555,10 +451,11 @@ std::string explain(Node* node) {
   return "given data " + to_string(node->shape) + " " + std::string(name(node->dtype)) + "\n";
 }
 
-const SyncCause sync_cut = SyncCause::Cut;
+// ---- The runtime, for files that do not include it ---------------------------------------------
 
-bool fusion_enabled() { return fusion_override < 0 ? settings().fuse : fusion_override != 0; }
-void set_fusion(bool on) { fusion_override = on; }
+const SyncCause sync_cut = SyncCause::Cut, sync_eval = SyncCause::Eval;
+
+void enqueue(std::function<void()> work) { runtime::enqueue(std::move(work)); }
 int num_threads() { return runtime::num_threads(); }
 void set_num_threads(int n) { runtime::set_num_threads(n); }
 void count_op_recorded() { count(Counter::OpsRecorded); }

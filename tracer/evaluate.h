@@ -13,8 +13,8 @@ enum class SyncCause : uint8_t;  // runtime/stats.h
 
 namespace kiln::tracer {
 
-/// SyncCause::Cut, for code that does not include the runtime.
-extern const SyncCause sync_cut;
+/// Causes, for code that does not include the runtime.
+extern const SyncCause sync_cut, sync_eval;
 
 /// Computes the nodes that are not evaluated yet. Raises Error where memory is short (nothing
 /// changes then) or a computation fails, now or before.

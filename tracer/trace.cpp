@@ -135,6 +135,12 @@ void Trace::collect(std::span<Node* const> wanted, InFlight in_flight, bool fuse
   finish_key(fuse);
 }
 
+std::vector<NodeRef> Trace::output_nodes() const {
+  std::vector<NodeRef> nodes;
+  for (const int32_t e : outputs_) nodes.push_back(entries_[static_cast<size_t>(e)].node);
+  return nodes;
+}
+
 void Trace::clear() {
   constexpr size_t large = size_t{1} << 15;
   if (entries_.size() > large) {

@@ -57,6 +57,8 @@ class Trace {
   const PlanKey& key() const { return key_; }
   /// The evaluations that leaves wait for (InFlight::Leaf).
   const std::vector<std::shared_ptr<Pending>>& waits_for() const { return waits_for_; }
+  /// The outputs as references that outlive the trace's use.
+  std::vector<NodeRef> output_nodes() const;
   /// Whether there is nothing to compute.
   bool empty() const { return outputs_.empty(); }
 
