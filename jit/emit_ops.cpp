@@ -74,7 +74,9 @@ llvm::Value* OpEmitter::extreme(bool larger, DType t, llvm::Value* a, llvm::Valu
   if (!is_float(t))
     return b_.CreateBinaryIntrinsic(larger ? llvm::Intrinsic::smax : llvm::Intrinsic::smin, a, b);
   // Equal operands differ in the sign of zero at most: and, or of the bits picks the right one.
-  llvm::Type* ints = a->getType()->getWithNewBitWidth(static_cast<unsigned>(8 * size_of(t)));
+  llvm::Type* ints = b_.getIntNTy(static_cast<unsigned>(8 * size_of(t)));
+  if (auto* v = llvm::dyn_cast<llvm::FixedVectorType>(a->getType()))
+    ints = llvm::FixedVectorType::get(ints, v->getNumElements());
   llvm::Value* ia = b_.CreateBitCast(a, ints);
   llvm::Value* ib = b_.CreateBitCast(b, ints);
   llvm::Value* equal =

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <memory>
@@ -128,7 +129,7 @@ std::vector<Array> run(const Launch& launch, Fn fn,
   std::vector<void*> ptrs;
   for (const Array& a : launch.arrays) {
     buffers.push_back(std::make_unique<GuardedBuffer>(a.bytes.size(), flush));
-    std::memcpy(buffers.back()->data(), a.bytes.data(), a.bytes.size());
+    std::copy(a.bytes.begin(), a.bytes.end(), buffers.back()->data());
     ptrs.push_back(buffers.back()->data() + a.origin * static_cast<int64_t>(size_of(a.dtype)));
   }
   const int64_t n = ir::iterations(launch.kernel, nums);
@@ -136,7 +137,7 @@ std::vector<Array> run(const Launch& launch, Fn fn,
     fn(ptrs.data(), nums.data(), scratch.data(), i, std::min(n, i + grain));
   std::vector<Array> result = launch.arrays;
   for (size_t i = 0; i < result.size(); ++i)
-    std::memcpy(result[i].bytes.data(), buffers[i]->data(), result[i].bytes.size());
+    std::copy_n(buffers[i]->data(), result[i].bytes.size(), result[i].bytes.begin());
   return result;
 }
 
