@@ -27,7 +27,6 @@ class Simplifier {
       for (NodeId& input : copy.inputs) input = map[static_cast<size_t>(input)];
       map.push_back(rewrite(std::move(copy)));
     }
-    for (NodeId id : in_.inputs) out_.inputs.push_back(map[static_cast<size_t>(id)]);
     for (NodeId id : in_.outputs) out_.outputs.push_back(map[static_cast<size_t>(id)]);
     for (NodeId id : in_.wanted) out_.wanted.push_back(id < 0 ? -1 : map[static_cast<size_t>(id)]);
     return remove_dead();
@@ -220,7 +219,6 @@ class Simplifier {
       for (NodeId& input : n.inputs) input = map[static_cast<size_t>(input)];
       map[i] = ir::add(result, std::move(n));
     }
-    for (NodeId id : out_.inputs) result.inputs.push_back(map[static_cast<size_t>(id)]);
     for (NodeId id : out_.outputs) result.outputs.push_back(map[static_cast<size_t>(id)]);
     for (NodeId id : out_.wanted)
       result.wanted.push_back(id < 0 ? -1 : map[static_cast<size_t>(id)]);

@@ -51,13 +51,14 @@ struct Graph {
   std::vector<NodeId> inputs;
   /// Results that must be stored.
   std::vector<NodeId> outputs;
-  /// Further results that a live handle names: stored if the schedule stores them anyway.
+  /// Further results that a live handle names: stored if the schedule stores them anyway. -1 is one
+  /// that simplification removed.
   std::vector<NodeId> wanted;
   /// Number of parameters of the trace (64-bit each: scalars' bits and slice starts).
   int32_t num_params = 0;
 };
 
-/// Appends a node and returns its id.
+/// Appends a node and returns its id. An Input joins graph.inputs.
 NodeId add(Graph& graph, Node node);
 
 /// For each node the nodes that use it, in order, without duplicates.

@@ -16,7 +16,7 @@ std::string_view attrs_word(Op op) {
   }
 }
 
-std::string ref(NodeId id) { return "%" + std::to_string(id); }
+std::string ref(NodeId id) { return id < 0 ? "none" : "%" + std::to_string(id); }
 
 std::string refs(std::span<const NodeId> ids) {
   std::string out;
@@ -90,7 +90,7 @@ class Parser {
 
   void list(std::string_view word, std::vector<NodeId>& ids) {
     if (!in_.accept(word)) return;
-    do ids.push_back(in_.reference("%"));
+    do ids.push_back(in_.accept("none") ? -1 : in_.reference("%"));
     while (in_.accept(","));
   }
 
@@ -132,7 +132,8 @@ std::string graphviz(const Graph& graph) {
     for (NodeId in : node.inputs) out += "  n" + std::to_string(in) + " -> " + id + "\n";
   }
   for (NodeId o : graph.outputs) out += "  n" + std::to_string(o) + " [style=bold]\n";
-  for (NodeId w : graph.wanted) out += "  n" + std::to_string(w) + " [style=dashed]\n";
+  for (NodeId w : graph.wanted)
+    if (w >= 0) out += "  n" + std::to_string(w) + " [style=dashed]\n";
   return out + "}\n";
 }
 

@@ -47,7 +47,8 @@ class Verifier {
     for (size_t i = 0; i < listed.size(); ++i)
       require(listed[i] || g_.nodes[i].op != Op::Input, "every input node is listed");
     for (NodeId out : g_.outputs) require(in_graph(out), "an output is out of range");
-    for (NodeId want : g_.wanted) require(in_graph(want), "a wanted value is out of range");
+    for (NodeId want : g_.wanted)
+      require(want == -1 || in_graph(want), "a wanted value is out of range");
   }
   bool in_graph(NodeId id) const { return id >= 0 && static_cast<size_t>(id) < g_.nodes.size(); }
 

@@ -15,6 +15,11 @@ int32_t run_compiled(const ir::Kernel& kernel, void* const* ptrs, const int64_t*
   return jit::compile(kernel)->fn(ptrs, nums, scratch, begin, end);
 }
 
+int32_t run_interpreted(const ir::Kernel& kernel, void* const* ptrs, const int64_t* nums,
+                        std::byte* scratch, int64_t begin, int64_t end) {
+  return ir::interpret(kernel, ptrs, nums, scratch, begin, end);
+}
+
 std::string compare(const RandomProgram& p, bool fuse, const RunKernel& run) {
   const auto inputs = p.input_pointers();
   const auto expected = ir::interpret(p.graph, inputs, p.params);
@@ -44,7 +49,7 @@ TEST(Fuzz, InterpretedKernelsEqualTheOracle) {
   for (uint64_t seed = first; seed < first + 1500; ++seed) {
     const RandomProgram p = random_program(seed);
     for (bool fuse : {true, false}) {
-      const std::string fault = compare(p, fuse, [](auto&... a) { return ir::interpret(a...); });
+      const std::string fault = compare(p, fuse, run_interpreted);
       ASSERT_EQ(fault, "") << "seed " << seed << (fuse ? " fused" : " unfused");
     }
   }

@@ -34,8 +34,8 @@ void run_matmul(const ir::BoundStep& step, const std::vector<std::byte*>& base,
                 std::span<const uint64_t> params) {
   std::byte* p[3];
   for (size_t i = 0; i < 3; ++i)
-    p[i] =
-        base[static_cast<size_t>(step.views[i].slot)] + apply(step.views[i].offset_bytes, params);
+    p[i] = base[static_cast<size_t>(step.views[i].slot)] +
+           affine_value(step.views[i].offset_bytes, params);
   switch (step.views[0].dtype) {
     case DType::F32: multiply<float>(step, p[0], p[1], p[2]); break;
     case DType::F64: multiply<double>(step, p[0], p[1], p[2]); break;

@@ -15,7 +15,7 @@ namespace kiln::testing {
 using RunKernel = std::function<int32_t(const ir::Kernel&, void* const*, const int64_t*, std::byte*,
                                         int64_t, int64_t)>;
 
-inline int64_t apply(const ir::Affine& a, std::span<const uint64_t> params) {
+inline int64_t affine_value(const ir::Affine& a, std::span<const uint64_t> params) {
   int64_t v = a.base;
   for (const ir::AffineTerm& t : a.terms)
     v += t.factor * static_cast<int64_t>(params[static_cast<size_t>(t.param)]);
@@ -65,12 +65,12 @@ inline PlanRun run_plan(const ir::Plan& plan, std::span<const int64_t> sizes,
     ++result.kernels;
     std::vector<void*> ptrs;
     for (const auto& [slot, offset] : step.ptrs)
-      ptrs.push_back(base[static_cast<size_t>(slot)] + apply(offset, params));
+      ptrs.push_back(base[static_cast<size_t>(slot)] + affine_value(offset, params));
     std::vector<int64_t> nums = step.nums;
     for (const ir::BoundStep::Patch& p : step.patches)
       nums[static_cast<size_t>(p.num)] =
           p.bits_of >= 0 ? static_cast<int64_t>(params[static_cast<size_t>(p.bits_of)])
-                         : apply(p.value, params);
+                         : affine_value(p.value, params);
     std::vector<std::byte> scratch(static_cast<size_t>(step.scratch_bytes) + 128);
     std::byte* aligned = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64);
     const int64_t half = step.iterations / 2;

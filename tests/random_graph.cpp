@@ -61,8 +61,7 @@ class Generator {
 
   void add_input(const Shape& shape) {
     const DType t = random_dtype();
-    const NodeId id = add(Op::Input, t, shape, {});
-    p_.graph.inputs.push_back(id);
+    add(Op::Input, t, shape, {});
     std::vector<std::byte> data(static_cast<size_t>(numel(shape)) * size_of(t));
     for (int64_t i = 0; i < numel(shape); ++i) {
       const Bits b = random_bits(t);
