@@ -39,6 +39,9 @@ struct Skeleton {
 /// What a plan key leads to: ready to run.
 struct ReadyPlan {
   runtime::Program program;
+  /// Further parameters, computed from the call's by the pool of the schedule's plan.
+  std::vector<ir::Expr> derived;
+  std::vector<int64_t> sizes;
   std::vector<int32_t> output_slots, kept_slots;
   std::shared_ptr<const Origin> origin;
 };
@@ -223,8 +226,10 @@ std::shared_ptr<const ReadyPlan> make_plan(const Trace& trace, bool fuse) {
     count(fresh ? Counter::SkeletonMisses : Counter::SkeletonHits);
     if (fresh) skeleton = skeletons().insert(key, make_skeleton(graph, options));
 
-    const ir::BoundPlan bound = ir::bind(skeleton->schedule->plan, ir::collect_sizes(graph).values);
     auto plan = std::make_shared<ReadyPlan>();
+    plan->sizes = ir::collect_sizes(graph).values;
+    const ir::BoundPlan bound = ir::bind(skeleton->schedule->plan, plan->sizes);
+    plan->derived = bound.derived;
     plan->program = to_program(bound, *skeleton);
     plan->output_slots = bound.output_slots;
     plan->kept_slots = bound.wanted_slots;
@@ -331,6 +336,17 @@ void publish(Node& n, BufferRef b, const std::shared_ptr<const Origin>& origin,
   n.set_state(State::Evaluated);
 }
 
+/// The call's parameters, with those that the plan derives from them.
+std::span<const uint64_t> all_params(const Trace& trace, const ReadyPlan& plan,
+                                     std::vector<uint64_t>* storage) {
+  if (plan.derived.empty()) return trace.params();
+  storage->assign(trace.params().begin(), trace.params().end());
+  for (const ir::Expr& e : plan.derived)
+    storage->push_back(static_cast<uint64_t>(
+        plan.origin->schedule->plan.pool->evaluate(e, plan.sizes, trace.params())));
+  return *storage;
+}
+
 /// Runs the plan on the trace's arguments and publishes what it stored.
 void execute(Trace& trace, const ReadyPlan& plan) {
   std::vector<std::shared_lock<std::shared_mutex>> fixed;  // arguments at fixed addresses
@@ -342,7 +358,8 @@ void execute(Trace& trace, const ReadyPlan& plan) {
     inputs.push_back(MemoryAccess::unwrap(read_memory(leaf, fixed)));
     is_fixed.push_back(fixed.size() != before);
   }
-  runtime::run(plan.program, inputs, trace.params(), outputs);
+  std::vector<uint64_t> params;
+  runtime::run(plan.program, inputs, all_params(trace, plan, &params), outputs);
 
   std::vector<std::pair<Node*, BufferRef>> stored;
   const auto store = [&](int32_t entry, int32_t slot) {
