@@ -76,9 +76,9 @@ Item Emitter::shuffle(const Item& item, llvm::ArrayRef<int> mask) {
           item.index ? b_.CreateShuffleVector(item.index, mask) : nullptr};
 }
 
-Item Emitter::combine_lanes(const ir::Reduce& r, const Item& even, const Item& odd) {
-  if (lanes_ == 1) return even;
-  Item item = combine(r, even, odd);
+Item Emitter::combine_lanes(const ir::Reduce& r, const Item& a, const Item& b) {
+  if (lanes_ == 1) return a;
+  Item item = combine(r, a, b);
   for (int half = lanes_ / 2; half > 0; half /= 2) {
     llvm::SmallVector<int, 16> mask(static_cast<size_t>(lanes_), -1);
     for (int l = 0; l < half; ++l) mask[static_cast<size_t>(l)] = l + half;

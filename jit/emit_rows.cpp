@@ -116,19 +116,11 @@ std::vector<Item> Emitter::emit_block(const ir::Stage& stage, RowReduces& row, L
     emit_fills(stage);
     emit_stores(stage);
   });
-  // After an odd number of vectors the halves have changed places.
-  LValue* vectors =
-      b_.CreateUDiv(b_.CreateAdd(b_.CreateSub(end, begin), i64(lanes_ - 1)), i64(lanes_));
-  LValue* odd = b_.CreateTrunc(vectors, b_.getInt1Ty());
+  // Which half came to hold the even vectors does not matter: combining two values commutes.
   std::vector<Item> result;
   for (size_t i = 0; i < row.reduces.size(); ++i) {
     const ir::Reduce& r = *row.reduces[i];
-    const Item next = load(r, row.next[i], lanes_);
-    const Item other = load(r, row.other[i], lanes_);
-    if (lanes_ == 1)
-      result.push_back(next);
-    else
-      result.push_back(combine_lanes(r, select(odd, other, next), select(odd, next, other)));
+    result.push_back(combine_lanes(r, load(r, row.next[i], lanes_), load(r, row.other[i], lanes_)));
   }
   return result;
 }

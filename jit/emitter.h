@@ -136,7 +136,7 @@ class Emitter {
   Item combine(const ir::Reduce& r, const Item& older, const Item& newer);
   Item select(llvm::Value* condition, const Item& a, const Item& b);
   Item shuffle(const Item& item, llvm::ArrayRef<int> mask);
-  Item combine_lanes(const ir::Reduce& r, const Item& even, const Item& odd);
+  Item combine_lanes(const ir::Reduce& r, const Item& a, const Item& b);
   /// `count` > 0 makes arrays.
   ItemSlot make_slot(const ir::Reduce& r, int lanes, uint64_t count = 0);
   Item load(const ir::Reduce& r, const ItemSlot& slot, int lanes, llvm::Value* entry = nullptr);

@@ -21,6 +21,7 @@ using ir::Op;
 using testing::access_text;
 using testing::Array;
 using testing::columns_text;
+using testing::corner_array;
 using testing::elementwise_text;
 using testing::GuardedBuffer;
 using testing::Launch;
@@ -63,7 +64,7 @@ void check_elementwise(Op op, DType t, DType result) {
   for (int64_t n : {0, 1, 15, 16, 17, 2000}) {
     std::vector<Array> arrays;
     for (int i = 0; i < ir::info(op).arity; ++i)
-      arrays.push_back(random_array(op == Op::Where && i == 0 ? DType::Bool : t, n,
+      arrays.push_back(corner_array(op == Op::Where && i == 0 ? DType::Bool : t, n, i,
                                     static_cast<uint32_t>(n * 7 + i)));
     arrays.push_back(zeros(result, n));
     expect_as_interpreted(make_launch(text, {n, 600}, arrays));

@@ -50,33 +50,58 @@ struct Array {
   int64_t size() const { return static_cast<int64_t>(bytes.size() / size_of(dtype)); }
 };
 
-/// Elements that reach the corners of the dtype's arithmetic.
+/// Ten elements at the corners of the dtype's arithmetic.
+template <class T>
+T corner(size_t i) {
+  using L = std::numeric_limits<T>;
+  if constexpr (std::is_same_v<T, bool>) {
+    return i % 2 != 0;
+  } else if constexpr (std::is_floating_point_v<T>) {
+    const T all[] = {
+        0,        T(-0.0), L::infinity(), -L::infinity(), L::quiet_NaN(), L::denorm_min(),
+        L::max(), T(2.5),  T(-3),         L::min()};
+    return all[i % 10];
+  } else {
+    const T all[] = {0, 1, -1, L::max(), L::min(), 2, 3, -7, 31, 64};
+    return all[i % 10];
+  }
+}
+
+/// A quarter of the elements are corners.
 inline Array random_array(DType t, int64_t n, uint32_t seed) {
   Array a{t, std::vector<std::byte>(static_cast<size_t>(n) * size_of(t)), 0};
   std::mt19937 gen(seed);
   dispatch(t, [&](auto zero) {
     using T = decltype(zero);
-    using L = std::numeric_limits<T>;
     for (int64_t i = 0; i < n; ++i) {
       T v;
-      const uint32_t r = gen();
-      if constexpr (std::is_same_v<T, bool>) {
-        v = r & 1;
+      if (gen() % 4 == 0) {
+        v = corner<T>(gen());
+      } else if constexpr (std::is_same_v<T, bool>) {
+        v = gen() & 1;
       } else if constexpr (std::is_floating_point_v<T>) {
-        const T corner[] = {
-            0,        T(-0.0), L::infinity(), -L::infinity(), L::quiet_NaN(), L::denorm_min(),
-            L::max(), T(2.5),  T(-3),         L::min()};
-        v = r % 16 == 0 ? corner[gen() % 10]
-                        : std::ldexp(static_cast<T>(static_cast<int32_t>(gen())),
-                                     -static_cast<int>(gen() % 40) - 10);
+        v = std::ldexp(static_cast<T>(static_cast<int32_t>(gen())),
+                       -static_cast<int>(gen() % 40) - 10);
       } else {
-        const T corner[] = {0, 1, -1, L::max(), L::min(), 2};
-        v = r % 8 == 0
-                ? corner[gen() % 6]
-                : static_cast<T>(static_cast<int64_t>(static_cast<uint64_t>(gen()) << 32 | gen()) >>
-                                 (gen() % 63));
+        const uint64_t bits = static_cast<uint64_t>(gen()) << 32 | gen();
+        v = static_cast<T>(static_cast<int64_t>(bits) >> (gen() % 63));
       }
       std::memcpy(a.bytes.data() + static_cast<size_t>(i) * sizeof(T), &v, sizeof v);
+    }
+  });
+  return a;
+}
+
+/// Operand `k` of arrays that begin with every combination of three corners.
+inline Array corner_array(DType t, int64_t n, int k, uint32_t seed) {
+  Array a = random_array(t, n, seed);
+  size_t period = 1;
+  for (int i = 0; i < k; ++i) period *= 10;
+  dispatch(t, [&](auto zero) {
+    using T = decltype(zero);
+    for (size_t i = 0; i < 1000 && i < static_cast<size_t>(n); ++i) {
+      const T v = corner<T>(i / period);
+      std::memcpy(a.bytes.data() + i * sizeof(T), &v, sizeof v);
     }
   });
   return a;
