@@ -87,6 +87,9 @@ Tensor Tensor::to(DType dtype, SourceLocation at) const {
 
 namespace detail {
 
+/// bool, integer, float: what is written may be of a lower kind or of the same.
+static int kind_rank(DType t) { return is_bool(t) ? 0 : is_float(t) ? 2 : 1; }
+
 void assign(const Tensor& t, const Operand& value, std::string_view op) {
   const SourceLocation& at = value.at();
   TensorImpl& impl = Access::impl(t, op, at);
@@ -96,7 +99,7 @@ void assign(const Tensor& t, const Operand& value, std::string_view op) {
     return tracer::write(impl, tracer::full(impl.shape(), dtype, bits, at).get(), op, at);
   }
   const Read v(*value.tensor(), op, at);
-  if (promote(dtype, v.node()->dtype) != dtype)
+  if (kind_rank(v.node()->dtype) > kind_rank(dtype))
     fail(op,
          "cannot write " + tracer::describe(*v.node()) + " to " + to_string(impl.shape()) + " " +
              std::string(name(dtype)) + "; convert it with to()",

@@ -129,6 +129,10 @@ TEST(InPlace, OperatorsKeepDtypeAndShape) {
   Tensor f = ones({2, 2});
   f /= arange(1, 3);
   expect(f, {2, 2}, F{1, 0.5, 1, 0.5});
+  f -= Tensor({0.0, 0.5});
+  expect(f, {2, 2}, F{1, 0, 1, 0});
+  x[{0}] = arange(7, 8)[{0}];
+  expect(x, {3}, I32{7, 9, 15});
   f.copy_(Tensor({7, 8}));
   expect(f, {2, 2}, F{7, 8, 7, 8});
 }

@@ -74,7 +74,8 @@ TEST_F(BadInput, Shapes) {
 }
 
 TEST_F(BadInput, Dtypes) {
-  EXPECT_ERROR(x[{All}] = Tensor(1.0), "cannot write [] f64 to [2, 3] f32");
+  Tensor b = x > 2;
+  EXPECT_ERROR(b[{All}] = i, "cannot write [3] i32 to [2, 3] bool");
   EXPECT_ERROR(i += x[0], "operator+=: cannot write [3] f32 to [3] i32");
   EXPECT_ERROR(i /= 2, "cannot write [3] f32 to [3] i32");
   EXPECT_ERROR((i[{0}] = 1.5), "scalar 1.500000 does not fit i32");

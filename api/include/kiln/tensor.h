@@ -127,8 +127,8 @@ class KILN_API Tensor {
     return *this;
   }
   /// x[{...}] = v writes through the view: v is broadcast to its shape and converted to its dtype.
-  /// Raises Error where v does not broadcast, where its dtype does not promote to this one (float
-  /// into integer), or where elements of the view share memory; nothing changes then.
+  /// Raises Error where v does not broadcast, where it is of a higher kind (float into integer,
+  /// integer into bool), or where elements of the view share memory; nothing changes then.
   void operator=(const Operand& value) &&;
 
   bool defined() const { return impl_ != nullptr; }
@@ -155,8 +155,8 @@ class KILN_API Tensor {
   /// saturates, NaN gives 0.
   Tensor to(DType dtype, SourceLocation at = SourceLocation::current()) const;
 
-  // ---- In place, seen through all aliases. The result must promote to this dtype, and the shape
-  // stays.
+  // ---- In place, seen through all aliases. Shape and dtype stay; the result must not be of a
+  // higher kind (float into integer, integer into bool).
   Tensor& operator+=(const Operand& other);
   Tensor& operator-=(const Operand& other);
   Tensor& operator*=(const Operand& other);
