@@ -30,6 +30,7 @@ constexpr int64_t pointwise_tile = 16'384;
 constexpr int64_t columns_tile = 512, least_columns_tile = 64;
 constexpr int64_t columns_scratch = 256 << 10;
 constexpr int64_t enough_tasks = 8;
+constexpr int64_t transposed_rows = 128;
 
 int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
@@ -132,6 +133,18 @@ class Binder {
     b->scratch_bytes = layout_scratch(kernel, b->nums);
     b->iterations = iterations(kernel, b->nums);
     b->grain = std::max<int64_t>(1, task_cost / std::max<int64_t>(1, elements * cost));
+    // Neighbouring rows of a transposed access share cache lines: they stay in one task.
+    if (kernel.schedule == Schedule::Pointwise && kernel.outer > 1 && strided_lanes(kernel))
+      b->grain = std::max(b->grain, std::min(transposed_rows, b->iterations / enough_tasks));
+  }
+
+  /// Whether an access steps by more than one element along the lanes.
+  static bool strided_lanes(const Kernel& kernel) {
+    return std::any_of(kernel.linears.begin(), kernel.linears.end(), [&](const Linear& l) {
+      return std::any_of(l.terms.begin(), l.terms.end(), [&](const IndexTerm& t) {
+        return t.atom == kernel.outer - 1 && t.stride.kind == Stride::Kind::Arg;
+      });
+    });
   }
 
   static int64_t columns_tile_for(const Kernel& kernel, int64_t last, int64_t outer,

@@ -58,9 +58,11 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   passes.addPass(llvm::GlobalDCEPass());
   llvm::FunctionPassManager f;
   f.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  // Merges each level's values with its loop body: instcombine would move single uses across the
+  // seam, one chain behind the other, where the emitter has two side by side.
+  f.addPass(llvm::SimplifyCFGPass());
   f.addPass(llvm::EarlyCSEPass());
   f.addPass(llvm::InstCombinePass(llvm::InstCombineOptions().setMaxIterations(1)));
-  f.addPass(llvm::SimplifyCFGPass());
   f.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()),
                                                   /*UseMemorySSA=*/true));
   passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(f)));

@@ -35,7 +35,8 @@ LValue* Emitter::linear_below(int32_t linear, int level) {
     if (a < level) own = std::max(own, a);
   }
   if (own < 0) return l.offset >= 0 ? num(l.offset) : i64(0);
-  LValue*& memo = linear_memo_[{linear, own}];
+  const int key = own == vector_level_ ? own + phase_ : own;
+  LValue*& memo = linear_memo_[{linear, key}];
   if (memo) return memo;
   LValue* sum = linear_below(linear, own);
   llvm::IRBuilder<>::InsertPointGuard guard(b_);
@@ -45,7 +46,7 @@ LValue* Emitter::linear_below(int32_t linear, int level) {
     LValue* atom = atom_scalar(t.atom);
     sum = b_.CreateAdd(sum, b_.CreateMul(atom, stride_value(t.stride)));
   }
-  return linear_memo_[{linear, own}] = sum;
+  return linear_memo_[{linear, key}] = sum;
 }
 
 LValue* Emitter::linear_scalar(int32_t linear) { return linear_below(linear, vector_level_ + 1); }
@@ -84,27 +85,27 @@ LValue* Emitter::atom_scalar(int32_t atom) {
   const size_t i = static_cast<size_t>(atom);
   const IndexAtom& a = k_.atoms[i];
   if (a.kind == IndexAtom::Kind::Var) return var_[static_cast<size_t>(a.var)];
-  if (atom_memo_[i]) return atom_memo_[i];
+  if (atom_memo(i)) return atom_memo(i);
   LValue* dividend = linear_scalar(a.linear);
   llvm::IRBuilder<>::InsertPointGuard guard(b_);
   b_.SetInsertPoint(at_[static_cast<size_t>(atom_level_[i])]);
   LValue* divisor = num(a.divisor);
-  atom_memo_[i] = a.kind == IndexAtom::Kind::Div ? b_.CreateUDiv(dividend, divisor)
-                                                 : b_.CreateURem(dividend, divisor);
-  return atom_memo_[i];
+  atom_memo(i) = a.kind == IndexAtom::Kind::Div ? b_.CreateUDiv(dividend, divisor)
+                                                : b_.CreateURem(dividend, divisor);
+  return atom_memo(i);
 }
 
 LValue* Emitter::atom_vector(int32_t atom) {
   const size_t i = static_cast<size_t>(atom);
   const IndexAtom& a = k_.atoms[i];
-  if (atom_memo_[i]) return atom_memo_[i];
+  if (atom_memo(i)) return atom_memo(i);
   if (a.kind == IndexAtom::Kind::Var) {
-    atom_memo_[i] = b_.CreateAdd(broadcast(position_), iota(64));
+    atom_memo(i) = b_.CreateAdd(broadcast(position_), iota(64));
   } else {
     const auto [quotient, rest] = divide_vector(linear_vector(a.linear), num(a.divisor));
-    atom_memo_[i] = a.kind == IndexAtom::Kind::Div ? quotient : rest;
+    atom_memo(i) = a.kind == IndexAtom::Kind::Div ? quotient : rest;
   }
-  return atom_memo_[i];
+  return atom_memo(i);
 }
 
 /// No CPU divides vectors of 64-bit integers. The product with the rounded reciprocal, rounded to

@@ -116,6 +116,20 @@ llvm::Value* OpEmitter::cast(llvm::Value* v, DType from, DType to, int lanes) {
   return b_.CreateSExtOrTrunc(v, type);
 }
 
+bool OpEmitter::calls(Op op) {
+  switch (op) {
+    case Op::Pow:
+    case Op::Exp:
+    case Op::Log:
+    case Op::Tanh:
+    case Op::Sigmoid:
+    case Op::Erf:
+    case Op::Rand:
+    case Op::Randn: return true;
+    default: return false;
+  }
+}
+
 llvm::Value* OpEmitter::call_math(Op op, DType from, DType to, std::span<llvm::Value* const> in,
                                   int lanes) {
   llvm::LLVMContext& c = module_.getContext();

@@ -31,6 +31,8 @@ class OpEmitter {
   llvm::Value* extreme(bool larger, DType t, llvm::Value* a, llvm::Value* b);
   /// Whether v is not zero (NaN is not).
   llvm::Value* truth(llvm::Value* v, DType t);
+  /// Whether `op` is a function of the math library: a long chain of instructions.
+  static bool calls(ir::Op op);
   /// Calls a function of the math library on the operands.
   llvm::Value* call_math(ir::Op op, DType from, DType to, std::span<llvm::Value* const> in,
                          int lanes);

@@ -13,15 +13,22 @@ void Emitter::mark(int32_t value, std::vector<uint8_t>& needed) const {
 void Emitter::compute(const std::vector<uint8_t>& roots) {
   std::vector<uint8_t> needed = roots;
   for (size_t i = needed.size(); i-- > 0;) {
-    if (!needed[i] || value_memo_[i]) continue;
+    if (!needed[i] || value_memo(i)) continue;
     for (int32_t in : k_.values[i].inputs) mark(in, needed);
     if (k_.values[i].guard >= 0) mark(k_.values[i].guard, needed);
   }
   for (size_t i = 0; i < needed.size(); ++i) {
-    if (!needed[i] || value_memo_[i]) continue;
+    if (!needed[i] || value_memo(i)) continue;
     llvm::IRBuilder<>::InsertPointGuard guard(b_);
     b_.SetInsertPoint(at_[static_cast<size_t>(value_level_[i])]);
-    value_memo_[i] = emit_value(static_cast<int32_t>(i));
+    const int phase = phase_;
+    // Both vectors of a pair side by side, so that their chains overlap.
+    const bool both = paired_ && value_level_[i] == vector_level_;
+    for (int p = both ? 0 : phase; p <= (both ? 1 : phase); ++p) {
+      if (both) select_phase(p);
+      value_memo(i) = emit_value(static_cast<int32_t>(i));
+    }
+    if (both) select_phase(phase);
   }
 }
 
@@ -63,11 +70,11 @@ LValue* Emitter::emit_value(int32_t id) {
 LValue* Emitter::use(int32_t id, int level) {
   const size_t i = static_cast<size_t>(id);
   const int own = value_level_[i];
-  if (level < vector_level_ || own == vector_level_ || lanes_ == 1) return value_memo_[i];
+  if (level < vector_level_ || own == vector_level_ || lanes_ == 1) return value_memo(i);
   if (!broadcast_memo_[i]) {
     llvm::IRBuilder<>::InsertPointGuard guard(b_);
     b_.SetInsertPoint(at_[static_cast<size_t>(own)]);
-    broadcast_memo_[i] = broadcast(value_memo_[i]);
+    broadcast_memo_[i] = broadcast(value_memo(i));
   }
   return broadcast_memo_[i];
 }

@@ -62,9 +62,9 @@ void Emitter::assign_levels() {
 llvm::Function* Emitter::emit(llvm::StringRef name) {
   function_ = target_.create_function(module_, k_, name);
   at_.assign(static_cast<size_t>(vector_level_) + 1, nullptr);
-  value_memo_.assign(k_.values.size(), nullptr);
+  for (auto& memo : value_memo_) memo.assign(k_.values.size(), nullptr);
   broadcast_memo_.assign(k_.values.size(), nullptr);
-  atom_memo_.assign(k_.atoms.size(), nullptr);
+  for (auto& memo : atom_memo_) memo.assign(k_.atoms.size(), nullptr);
   acc_.assign(k_.reduces.size(), Item());
   var_.assign(static_cast<size_t>(k_.rank()), nullptr);
 
@@ -183,10 +183,20 @@ void Emitter::emit_once(const ir::Stage& stage) {
 
 /// Pointwise, and Columns without a loop: one pass over the elements of the tile.
 void Emitter::emit_tile_stage(const ir::Stage& stage) {
-  vector_loop(tile_begin_, tile_end_, [&] {
-    compute_roots(stage);
-    emit_stores(stage);
-  });
+  vector_loop(
+      tile_begin_, tile_end_,
+      [&] {
+        compute_roots(stage);
+        emit_stores(stage);
+      },
+      waits_on_latency(stage));
+}
+
+bool Emitter::waits_on_latency(const ir::Stage& stage) const {
+  if (k_.schedule != Schedule::Pointwise || stage.stores.empty()) return false;
+  int calls = 0;  // of math functions
+  for (const ir::Value& v : k_.values) calls += v.kind == ir::Value::Kind::Op && ops_.calls(v.op);
+  return calls > 0 && calls <= 12;  // beyond, code size counts more
 }
 
 void Emitter::open_level(int level) {
@@ -196,10 +206,11 @@ void Emitter::open_level(int level) {
 }
 
 void Emitter::close_level(int level) {
-  for (size_t i = 0; i < value_memo_.size(); ++i)
-    if (value_level_[i] >= level) value_memo_[i] = broadcast_memo_[i] = nullptr;
-  for (size_t i = 0; i < atom_memo_.size(); ++i)
-    if (atom_level_[i] >= level) atom_memo_[i] = nullptr;
+  for (size_t i = 0; i < value_level_.size(); ++i)
+    if (value_level_[i] >= level)
+      value_memo_[0][i] = value_memo_[1][i] = broadcast_memo_[i] = nullptr;
+  for (size_t i = 0; i < atom_level_.size(); ++i)
+    if (atom_level_[i] >= level) atom_memo_[0][i] = atom_memo_[1][i] = nullptr;
   std::erase_if(linear_memo_, [&](const auto& e) { return e.first.second >= level; });
   std::erase_if(address_memo_, [&](const auto& e) { return e.second.first >= level; });
 }
@@ -243,15 +254,44 @@ void Emitter::while_loop(const std::function<LValue*()>& condition,
   b_.SetInsertPoint(after);
 }
 
-void Emitter::vector_loop(LValue* begin, LValue* end, const std::function<void()>& body) {
+void Emitter::vector_loop(LValue* begin, LValue* end, const std::function<void()>& body,
+                          bool paired) {
   if (lanes_ == 1) {
     for_loop(begin, end, i64(1), [&](LValue* i) { vector_body(i, nullptr, body); });
     return;
   }
-  LValue* whole = b_.CreateAnd(b_.CreateSub(end, begin), i64(-lanes_));
+  const int64_t width = paired ? 2 * lanes_ : lanes_;
+  LValue* whole = b_.CreateAnd(b_.CreateSub(end, begin), i64(-width));
   LValue* rest = b_.CreateAdd(begin, whole);
-  for_loop(begin, rest, i64(lanes_), [&](LValue* i) { vector_body(i, nullptr, body); });
-  if_then(b_.CreateICmpSLT(rest, end), [&] { vector_body(rest, b_.CreateSub(end, rest), body); });
+  if (!paired) {
+    for_loop(begin, rest, i64(width), [&](LValue* i) { vector_body(i, nullptr, body); });
+    if_then(b_.CreateICmpSLT(rest, end), [&] { vector_body(rest, b_.CreateSub(end, rest), body); });
+    return;
+  }
+  for_loop(begin, rest, i64(width), [&](LValue* i) { vector_pair(i, body); });
+  for_loop(rest, end, i64(lanes_),
+           [&](LValue* i) { vector_body(i, minimum(b_.CreateSub(end, i), i64(lanes_)), body); });
+}
+
+void Emitter::vector_pair(LValue* position, const std::function<void()>& body) {
+  pair_position_[0] = position;
+  pair_position_[1] = b_.CreateAdd(position, i64(lanes_));
+  paired_ = true;
+  select_phase(0);
+  open_level(vector_level_);
+  for (int phase : {0, 1}) {
+    select_phase(phase);
+    body();
+  }
+  close_level(vector_level_);
+  select_phase(0);
+  paired_ = false;
+}
+
+void Emitter::select_phase(int phase) {
+  phase_ = phase;
+  position_ = pair_position_[phase];
+  var_[static_cast<size_t>(vector_var())] = position_;
 }
 
 void Emitter::vector_body(LValue* position, LValue* count, const std::function<void()>& body) {

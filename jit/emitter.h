@@ -74,7 +74,13 @@ class Emitter {
   void while_loop(const std::function<llvm::Value*()>& condition,
                   const std::function<void()>& body);
   /// Runs `body` at the vector level over [begin, end): whole vectors, then a masked rest.
-  void vector_loop(llvm::Value* begin, llvm::Value* end, const std::function<void()>& body);
+  /// `paired`: the main loop takes two vectors at a time, `body` being called for each.
+  void vector_loop(llvm::Value* begin, llvm::Value* end, const std::function<void()>& body,
+                   bool paired = false);
+  void vector_pair(llvm::Value* position, const std::function<void()>& body);
+  /// Whether long chains of operations leave the units idle, so that two vectors at a time pay.
+  bool waits_on_latency(const ir::Stage& stage) const;
+  void select_phase(int phase);
   void vector_body(llvm::Value* position, llvm::Value* count, const std::function<void()>& body);
   /// Loops over inner variables [0, count), opening their levels.
   void inner_loops(int32_t count, const std::function<void()>& body);
@@ -197,14 +203,24 @@ class Emitter {
   std::vector<llvm::Value*> var_;       // current value of each variable (scalar)
   std::vector<llvm::Instruction*> at_;  // per level: new values go in front of it
 
-  // What has been emitted in the levels that are open.
-  std::vector<llvm::Value*> value_memo_, broadcast_memo_, atom_memo_;
+  // What has been emitted in the levels that are open. With two vectors at a time the values of the
+  // vector level exist once per phase.
+  std::vector<llvm::Value*> value_memo_[2], broadcast_memo_, atom_memo_[2];
+  llvm::Value*& value_memo(size_t i) {
+    return value_memo_[value_level_[i] == vector_level_ ? phase_ : 0][i];
+  }
+  llvm::Value*& atom_memo(size_t i) {
+    return atom_memo_[atom_level_[i] == vector_level_ ? phase_ : 0][i];
+  }
   std::map<std::pair<int32_t, int>, llvm::Value*> linear_memo_;  // (linear, level)
   std::map<std::pair<int32_t, int32_t>, std::pair<int, llvm::Value*>> address_memo_;
   std::vector<Item> acc_;  // results of finished reductions
 
   // The vector loop: first element, active elements (null: all), their mask.
   llvm::Value* position_ = nullptr;
+  llvm::Value* pair_position_[2] = {};  // of both phases
+  int phase_ = 0;
+  bool paired_ = false;
   llvm::Value* count_ = nullptr;
   llvm::Value* mask_ = nullptr;
   llvm::Value* tile_begin_ = nullptr;
