@@ -30,7 +30,7 @@ constexpr int64_t pointwise_tile = 16'384;
 constexpr int64_t columns_tile = 512, least_columns_tile = 64;
 constexpr int64_t columns_scratch = 256 << 10;
 constexpr int64_t enough_tasks = 8;
-constexpr int64_t transposed_rows = 128;
+constexpr int64_t transposed_rows = 64;
 
 int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
@@ -125,7 +125,7 @@ class Binder {
           b->nums[static_cast<size_t>(kernel.extents[static_cast<size_t>(kernel.outer - 1)])];
       int64_t& tile = b->nums[static_cast<size_t>(kernel.tile)];
       tile = kernel.schedule == Schedule::Pointwise
-                 ? std::min(last, pointwise_tile)
+                 ? (strided_lanes(kernel) ? last : std::min(last, pointwise_tile))
                  : columns_tile_for(kernel, last, outer / std::max<int64_t>(last, 1), inner);
       elements = tile * inner;
     }

@@ -37,6 +37,8 @@ LValue* Emitter::emit_load(const ir::Value& v, int level) {
     LValue* address =
         b_.CreateGEP(element, entry_.ptrs[static_cast<size_t>(v.ptr)], linear_scalar(v.linear));
     loaded = load_scalar(element, address, guard);
+  } else if (LValue* packed = load_packed(v)) {
+    loaded = packed;
   } else {
     loaded = load_vector(element, row_address(v.ptr, v.linear), v.linear, guard);
   }

@@ -89,6 +89,9 @@ class Emitter {
   bool crosses_rows() const;
   bool crosses_rows(int32_t linear) const;
   void emit_blocked();
+  void pack_blocks(llvm::Value* row, llvm::Value* rows, llvm::Value* column, llvm::Value* end);
+  void transpose(std::vector<llvm::Value*>& square);
+  llvm::Value* load_packed(const ir::Value& v);
   void emit_block_stage(const ir::Stage& stage, llvm::Value* row, llvm::Value* rows);
 
   // emit_values.cpp: expressions
@@ -223,6 +226,11 @@ class Emitter {
   bool paired_ = false;
   llvm::Value* count_ = nullptr;
   llvm::Value* mask_ = nullptr;
+  // The block of a kernel that crosses rows: its packed operands by (ptr, linear), the current row.
+  std::map<std::pair<int32_t, int32_t>, llvm::Value*> packed_;
+  llvm::Value* block_row_ = nullptr;
+  llvm::Value* block_column_ = nullptr;
+
   llvm::Value* tile_begin_ = nullptr;
   llvm::Value* tile_end_ = nullptr;
   llvm::Value* tiles_ = nullptr;
