@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
+#include <tuple>
 
 #include "fusion/cost.h"
 #include "fusion/groups.h"
@@ -117,14 +119,15 @@ class Partitioner {
     bool changed = false;
     for (const Candidate& c : candidates()) {
       const int32_t a = group_of(c.a), b = group_of(c.b);
-      if (a == b || refused_.count({std::min(a, b), std::max(a, b)})) continue;
+      const Attempt attempt{std::min(a, b), std::max(a, b), c.producer};
+      if (a == b || refused_.count(attempt)) continue;
       std::string reason;
       const bool ok = try_fuse(c, a, b, &reason);
       note(c, ok, reason);
       if (ok) {
         changed = true;
       } else {
-        refused_[{std::min(a, b), std::max(a, b)}] = true;
+        refused_.insert(attempt);
       }
     }
     // A refusal may have been due to a group that has grown since.
@@ -267,7 +270,8 @@ class Partitioner {
   std::vector<std::string>* decisions_;
   std::vector<Group> groups_;
   std::vector<int32_t> group_of_;
-  std::map<std::pair<int32_t, int32_t>, bool> refused_;
+  using Attempt = std::tuple<int32_t, int32_t, bool>;  // two groups; as producer and consumer
+  std::set<Attempt> refused_;
   std::map<std::string, bool> said_;
 };
 

@@ -76,6 +76,10 @@ class Placer {
   /// Whether the index meets every element of the node exactly once over the domain or its kept
   /// axes.
   bool covers_once(const Shape& shape, const Index& index) const {
+    // In the same order, as through a reshape.
+    const Shape& all = group_.domain.extents;
+    if (numel(shape) == numel(all) && indexer_.flat(shape, index) == indexer_.flat(all, vars_))
+      return true;
     std::vector<char> used(vars_.size());
     for (size_t k = 0; k < index.size(); ++k) {
       if (shape[k] == 1) continue;

@@ -38,6 +38,7 @@ int main() {
   x[{Slice(1, -1)}] += 0.25 * (x[{Slice(2, {})}] - x[{Slice({}, -2)}]);
   std::cout << "row sums after a step along the columns:\n" << x.sum(-1) << "\n\n";
 
+  kiln::eval(x);
   const int64_t fused = bytes_moved(x, true);
   const int64_t unfused = bytes_moved(x, false);
   std::cout << "saved:    " << (unfused - fused) / 1000000 << " MB, a factor of "
