@@ -6,7 +6,6 @@
 #include <array>
 #include <chrono>
 #include <cstring>
-#include <unordered_set>
 
 #include "fusion/pipeline.h"
 #include "jit/jit.h"
@@ -63,14 +62,6 @@ int64_t now_ns() {
 
 // ---- Graph to kernels to machine code ----------------------------------------------------------
 
-/// Whether this process meets the code for the first time; otherwise it came from the code cache.
-bool first_use(const jit::CompiledKernel* code) {
-  static std::mutex& mutex = *new std::mutex;
-  static auto& seen = *new std::unordered_set<const void*>;
-  std::lock_guard lock(mutex);
-  return seen.insert(code).second;
-}
-
 std::shared_ptr<const jit::CompiledKernel> compile_or_fall_back(const ir::Kernel& kernel) {
   try {
     return jit::compile(kernel);
@@ -90,14 +81,6 @@ std::vector<std::shared_ptr<const jit::CompiledKernel>> compile(const ir::Plan& 
     code = jit::compile_all(kernels);
   } catch (const InternalError&) {
     for (size_t k = 0; k < code.size(); ++k) code[k] = compile_or_fall_back(plan.kernels[k]);
-  }
-  for (const auto& c : code) {
-    if (!c) continue;
-    const bool fresh = first_use(c.get());
-    count(fresh ? Counter::KernelsCompiled : Counter::KernelCacheHits);
-    if (fresh) count(Counter::CompileNs, c->compile_ns);
-    if (fresh && log_enabled(Log::Compile))
-      log_line(Log::Compile, "kernel in " + std::to_string(c->compile_ns / 1000) + " us");
   }
   return code;
 }
