@@ -44,28 +44,28 @@ uint64_t setting(const char* name, uint64_t otherwise) {
   return text ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
-TEST(Fuzz, InterpretedKernelsEqualTheOracle) {
-  const uint64_t first = setting("KILN_FUZZ_SEED", 0);
-  for (uint64_t seed = first; seed < first + 1500; ++seed) {
+/// Checks the programs of seeds [begin, end), fused and unfused.
+void check_programs(uint64_t begin, uint64_t end, const RunKernel& run) {
+  const uint64_t first = setting("FUZZ_SEED", 0);
+  for (uint64_t seed = first + begin; seed < first + end; ++seed) {
     const RandomProgram p = random_program(seed);
     for (bool fuse : {true, false}) {
-      const std::string fault = compare(p, fuse, run_interpreted);
+      const std::string fault = compare(p, fuse, run);
       ASSERT_EQ(fault, "") << "seed " << seed << (fuse ? " fused" : " unfused");
     }
   }
 }
 
-TEST(Fuzz, CompiledKernelsEqualTheOracle) {
-  const uint64_t first = setting("KILN_FUZZ_SEED", 0);
-  const uint64_t count = setting("KILN_FUZZ_PROGRAMS", 2000);
-  for (uint64_t seed = first; seed < first + count; ++seed) {
-    const RandomProgram p = random_program(seed);
-    for (bool fuse : {true, false}) {
-      const std::string fault = compare(p, fuse, run_compiled);
-      ASSERT_EQ(fault, "") << "seed " << seed << (fuse ? " fused" : " unfused");
-    }
-  }
+TEST(Fuzz, InterpretedKernelsEqualTheOracle) { check_programs(0, 1000, run_interpreted); }
+
+/// A quarter of the programs each, so that they can run side by side.
+class FuzzPart : public ::testing::TestWithParam<uint64_t> {};
+
+TEST_P(FuzzPart, CompiledKernelsEqualTheOracle) {
+  const uint64_t count = setting("FUZZ_PROGRAMS", 10000);
+  check_programs(count * GetParam() / 4, count * (GetParam() + 1) / 4, run_compiled);
 }
+INSTANTIATE_TEST_SUITE_P(Quarter, FuzzPart, ::testing::Range<uint64_t>(0, 4));
 
 }  // namespace
 }  // namespace kiln::testing

@@ -5,7 +5,7 @@
 //   ---
 //   expected output
 //
-// A case passes if the function gives exactly the expected output. With KILN_REGENERATE=1 in the
+// A case passes if the function gives exactly the expected output. With GOLDEN_REGENERATE=1 in the
 // environment the files are rewritten with what the functions give now.
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -92,7 +92,7 @@ std::string case_name(const testing::TestParamInfo<GoldenCase>& info) {
 }
 
 bool regenerate() {
-  const char* value = std::getenv("KILN_REGENERATE");
+  const char* value = std::getenv("GOLDEN_REGENERATE");
   if (!value || std::string(value) != "1") return false;
   for (const auto& path : files()) {
     std::vector<GoldenCase> cases = read_cases(path);

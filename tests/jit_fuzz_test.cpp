@@ -1,4 +1,4 @@
-// Random kernels as machine code against the interpreter, bit for bit. KILN_FUZZ_KERNELS sets how
+// Random kernels as machine code against the interpreter, bit for bit. FUZZ_KERNELS sets how
 // many.
 #include <gtest/gtest.h>
 
@@ -257,7 +257,7 @@ class KernelMaker {
 };
 
 TEST(JitFuzz, RandomKernelsMatchTheInterpreter) {
-  const char* wanted = std::getenv("KILN_FUZZ_KERNELS");
+  const char* wanted = std::getenv("FUZZ_KERNELS");
   const int count = wanted ? std::atoi(wanted) : 150;
   for (int seed = 0; seed < count; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

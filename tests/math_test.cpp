@@ -1,5 +1,5 @@
 // The math against MPFR, Philox against its published vectors, and every instruction set against
-// the scalar functions. KILN_TEST_EXHAUSTIVE=1 tries every f32 input of the unary functions.
+// the scalar functions. MATH_EXHAUSTIVE=1 tries every f32 input of the unary functions.
 
 #include <gtest/gtest.h>
 
@@ -264,7 +264,7 @@ TEST(Bitcode, IsEmbedded) {
 }
 
 TEST(Exhaustive, EveryF32) {
-  if (!std::getenv("KILN_TEST_EXHAUSTIVE")) GTEST_SKIP() << "set KILN_TEST_EXHAUSTIVE=1";
+  if (!std::getenv("MATH_EXHAUSTIVE")) GTEST_SKIP() << "set MATH_EXHAUSTIVE=1";
   // The f64 functions of libm are right to 2^-28 ulp of f32.
   for (const Function& f : functions) {
     const UnaryKernel kernel = widest_math_kernels().f32x16.*f.kernel;

@@ -167,7 +167,9 @@ TEST(Caches, RepeatedEvaluationReusesBuffers) {
     eval(y, z);
     const int64_t now = stats().bytes_live + stats().bytes_cached;
     if (i == 5) held = now;
-    if (i > 5) EXPECT_EQ(now, held);
+    if (i > 5) {
+      EXPECT_EQ(now, held);
+    }
   }
 }
 
