@@ -1,5 +1,7 @@
 #include "tests/golden_functions.h"
 
+#include "fusion/pipeline.h"
+#include "fusion/simplify.h"
 #include "ir/core/error.h"
 #include "ir/graph.h"
 #include "ir/kernel.h"
@@ -28,6 +30,28 @@ std::string round_trip(const std::string& input) {
   });
 }
 
+std::string simplified(const std::string& input) {
+  return or_error([&] { return print(fusion::simplify(ir::parse_graph(input))); });
+}
+
+/// Groups, the reasons for them, and the kernels that they become.
+std::string fused(const std::string& input) {
+  return or_error([&] {
+    fusion::Options options;
+    options.verify = true;
+    const fusion::Result r = fusion::run_pipeline(ir::parse_graph(input), options);
+    std::string out;
+    for (size_t g = 0; g < r.groups.size(); ++g) {
+      out += "group " + std::to_string(g) + ":";
+      for (ir::NodeId id : r.groups[g]) out += " %" + std::to_string(id);
+      out += "\n";
+    }
+    for (const std::string& d : r.decisions) out += d + "\n";
+    for (const ir::Kernel& k : r.plan.kernels) out += print(k);
+    return out;
+  });
+}
+
 std::string picture(const std::string& input) { return graphviz(ir::parse_graph(input)); }
 
 }  // namespace
@@ -38,6 +62,8 @@ const std::map<std::string, GoldenFunction>& golden_functions() {
       {"kernel", round_trip<ir::parse_kernel>},
       {"plan", round_trip<ir::parse_plan>},
       {"graphviz", picture},
+      {"simplify", simplified},
+      {"fusion", fused},
   };
   return functions;
 }

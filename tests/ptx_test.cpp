@@ -1,9 +1,13 @@
 // The kernels of the code generator's tests as PTX, assembled where the CUDA toolkit is present.
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "fusion/pipeline.h"
 #include "jit/jit.h"
 #include "tests/kernel_texts.h"
 #include "tests/ptxas.h"
+#include "tests/random_graph.h"
 
 namespace kiln {
 namespace {
@@ -75,6 +79,14 @@ TEST_F(Ptx, Reductions) {
 TEST_F(Ptx, RowKernelsWithScratch) {
   expect_assembles(replace(testing::softmax_text, "T", "f32"));
   expect_assembles(replace(testing::softmax_columns_text(), "T", "f64"));
+}
+
+TEST_F(Ptx, KernelsOfRandomPrograms) {
+  std::set<std::string> seen;
+  for (uint64_t seed = 0; seen.size() < 100; ++seed)
+    for (const ir::Kernel& k :
+         fusion::run_pipeline(testing::random_program(seed).graph, {}).plan.kernels)
+      if (seen.insert(ir::print(k)).second) expect_assembles(ir::print(k));
 }
 
 }  // namespace
