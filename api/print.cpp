@@ -123,6 +123,9 @@ std::string to_string(const Tensor& a, SourceLocation at) {
   return a.numel() == 0 ? "[]" : Printer(view).print();
 }
 
-std::ostream& operator<<(std::ostream& out, const Tensor& a) { return out << to_string(a); }
+// An operator cannot know its caller's line.
+std::ostream& operator<<(std::ostream& out, const Tensor& a) {
+  return out << to_string(a, SourceLocation());
+}
 
 }  // namespace kiln
