@@ -25,6 +25,7 @@ class Partitioner {
               std::vector<std::string>* decisions)
       : graph_(graph), indexer_(indexer), uses_(uses), decisions_(decisions) {
     group_of_.assign(graph.nodes.size(), -1);
+    for (size_t i = 0; i < graph.nodes.size(); ++i) reach_.push_back(static_cast<NodeId>(i));
     for (size_t i = 0; i < graph.nodes.size(); ++i)
       if (uses.computes[i] && numel(graph.nodes[i].shape) != 0) start(static_cast<NodeId>(i));
   }
@@ -164,6 +165,9 @@ class Partitioner {
     for (NodeId id : gb.nodes) group_of(id) = a;
     group(a) = std::move(*merged);
     group(b).nodes.clear();
+    const NodeId first = group(a).nodes.front(), last = group(a).nodes.back();
+    for (size_t i = static_cast<size_t>(first); i < reach_.size() && reach_[i] < last; ++i)
+      reach_[i] = last;
     return true;
   }
 
@@ -242,7 +246,9 @@ class Partitioner {
   bool makes_cycle(int32_t a, int32_t b) { return reaches(a, b) || reaches(b, a); }
 
   bool reaches(int32_t from, int32_t to) {
-    const NodeId last = group(to).nodes.back();
+    // Paths lead to later nodes, but back again inside a group: beyond `last` there is no way back.
+    NodeId last = group(to).nodes.back();
+    while (reach_[static_cast<size_t>(last)] > last) last = reach_[static_cast<size_t>(last)];
     std::vector<int32_t> stack;
     std::map<int32_t, bool> seen;
     auto push_successors = [&](int32_t g) {
@@ -270,6 +276,8 @@ class Partitioner {
   std::vector<std::string>* decisions_;
   std::vector<Group> groups_;
   std::vector<int32_t> group_of_;
+  /// For each node the last node of any group that begins at or before it.
+  std::vector<NodeId> reach_;
   using Attempt = std::tuple<int32_t, int32_t, bool>;  // two groups; as producer and consumer
   std::set<Attempt> refused_;
   std::map<std::string, bool> said_;

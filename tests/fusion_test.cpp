@@ -57,6 +57,12 @@ TEST(Partition, NoCycleThroughAnExternalKernel) {
   EXPECT_TRUE(decided(r, "a cycle through another kernel"));
 }
 
+// A path may leave a group behind the other one's last node and come back inside a third group.
+TEST(Partition, NoCycleInLargePrograms) {
+  for (uint64_t seed = 0; seed < 3000; ++seed)
+    EXPECT_NO_THROW(fusion::run_pipeline(random_program(seed, 40).graph, {})) << "seed " << seed;
+}
+
 TEST(Partition, TransposedOperandsOfMatmulAreNotCopied) {
   const auto r = plan(R"(graph params 0 {
     %0 = input f32 [5, 8]
