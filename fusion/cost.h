@@ -24,6 +24,9 @@ inline constexpr int64_t scratch_limit = 512 << 10;
 /// Largest group: bounds compile time and the number of kernel arguments.
 inline constexpr size_t max_group_nodes = 256;
 inline constexpr size_t max_group_buffers = 96;
+/// Evaluations of members in a group: a chain of updates that read each other's elements would
+/// otherwise grow without bound.
+inline constexpr size_t max_group_spots = 2 * max_group_nodes;
 
 /// A reduction over rows of at least this many groups' length and fewer rows than `split_rows` is
 /// cut into groups that run in parallel.

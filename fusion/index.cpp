@@ -71,7 +71,7 @@ OperandIndex Indexer::cat(const Node& node, size_t k, const Index& at) const {
   const int64_t n = graph_.nodes[static_cast<size_t>(node.inputs[k])].shape[axis];
   OperandIndex result{at, {}};
   result.index[axis] = at[axis] - before;
-  result.conditions.push_back({result.index[axis], extent(n), 1});
+  result.conditions.push_back({result.index[axis], extent(n), 1, n == 1});
   if (n == 1) result.index[axis] = Expr();
   return result;
 }
@@ -88,7 +88,7 @@ OperandIndex Indexer::scatter_source(const Node& node, const Index& at) const {
     const Expr start = pool_->param(node.params[k]);
     const Expr distance = step > 0 ? at[k] - start : start - at[k];
     const int64_t width = step > 0 ? step : -step;
-    result.conditions.push_back({distance, extent(source[k]) * Expr(width), width});
+    result.conditions.push_back({distance, extent(source[k]) * Expr(width), width, source[k] == 1});
     if (source[k] != 1) result.index[k] = pool_->floordiv(distance, Expr(width));
   }
   return result;

@@ -13,10 +13,12 @@ namespace kiln::fusion {
 /// One expression per axis of a node.
 using Index = std::vector<ir::Expr>;
 
-/// A condition on an index: 0 <= value < limit, and value divisible by step.
+/// A condition on an index: 0 <= value < limit, and value divisible by step. Where it does not hold
+/// the operand has no element to read, unless `safe` says that the index is in bounds all the same.
 struct Condition {
   ir::Expr value, limit;
   int64_t step = 1;
+  bool safe = false;
 };
 
 /// Where an operand is read to make one element, and under which conditions it is read at all.

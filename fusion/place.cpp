@@ -14,6 +14,13 @@ using ir::NodeId;
 
 namespace {
 
+/// One evaluation of a member: at which index, and under which guard of its reads.
+struct Spot {
+  Index index;
+  std::string guard;
+  friend bool operator==(const Spot&, const Spot&) = default;
+};
+
 class Placer {
  public:
   Placer(const ir::Graph& graph, const Indexer& indexer, const Uses& uses, const Group& group,
@@ -43,16 +50,32 @@ class Placer {
   }
 
   void visit(NodeId id) {
-    std::vector<Index>& at = where_[id];
+    std::vector<Spot>& at = where_[id];
     if (std::binary_search(stored_.begin(), stored_.end(), id) && !choose_store(id, &at)) return;
     if (ir::is_reduction(node(id).op)) {
       visit_reduction(id, at);
       return;
     }
     count_cost(id, at);
-    for (const Index& index : at)
-      for (size_t k = 0; k < node(id).inputs.size(); ++k)
-        push(node(id).inputs[k], indexer_.operand(id, k, index).index);
+    spots_ += at.size();
+    if (spots_ > max_group_spots) {
+      refuse(id, "members would be evaluated at too many places");
+      return;
+    }
+    for (const Spot& spot : at)
+      for (size_t k = 0; k < node(id).inputs.size(); ++k) {
+        OperandIndex from = indexer_.operand(id, k, spot.index);
+        push(node(id).inputs[k], {std::move(from.index), guard_of(from, spot.guard)});
+      }
+  }
+
+  /// The guard of an operand's reads, as text: equal guards are equal texts.
+  std::string guard_of(const OperandIndex& from, std::string guard) const {
+    for (const Condition& c : from.conditions)
+      if (!c.safe)
+        guard += indexer_.pool().print(c.value) + "<" + indexer_.pool().print(c.limit) + "/" +
+                 std::to_string(c.step) + ";";
+    return guard;
   }
 
   /// The indices at which `shape` covers the whole domain or, in a reduction, its kept axes.
@@ -106,17 +129,18 @@ class Placer {
     return true;
   }
 
-  bool choose_store(NodeId id, std::vector<Index>* at) {
+  bool choose_store(NodeId id, std::vector<Spot>* at) {
     const Shape& shape = node(id).shape;
     Index same;
     const bool has_same = identity(shape, &same);
-    if (has_same && std::find(at->begin(), at->end(), same) != at->end()) {
-      result_.store[id] = same;
-      return true;
-    }
-    for (const Index& index : *at)
-      if (covers_once(shape, index)) {
-        result_.store[id] = index;
+    for (const Spot& spot : *at)
+      if (has_same && spot.guard.empty() && spot.index == same) {
+        result_.store[id] = same;
+        return true;
+      }
+    for (const Spot& spot : *at)
+      if (spot.guard.empty() && covers_once(shape, spot.index)) {
+        result_.store[id] = spot.index;
         return true;
       }
     if (!has_same) {
@@ -124,15 +148,15 @@ class Placer {
       return false;
     }
     result_.store[id] = same;
-    at->push_back(same);
+    at->push_back({same, ""});
     return true;
   }
 
-  void visit_reduction(NodeId id, const std::vector<Index>& at) {
+  void visit_reduction(NodeId id, const std::vector<Spot>& at) {
     const Node& reduce = node(id);
     Index row;
     if (!identity(reduce.shape, &row) ||
-        std::any_of(at.begin(), at.end(), [&](const Index& i) { return !(i == row); })) {
+        std::any_of(at.begin(), at.end(), [&](const Spot& s) { return !(s.index == row); })) {
       refuse(id, "its result is read at another index than the loop's own");
       return;
     }
@@ -157,19 +181,19 @@ class Placer {
       refuse(id, "reduces over another space than the group");
       return;
     }
-    push(reduce.inputs[0], index);
+    push(reduce.inputs[0], {std::move(index), ""});
   }
 
   /// Adds `index` to the places of the member that holds the elements of `id`.
-  void push(NodeId id, Index index) {
-    id = resolve_views(graph_, indexer_, uses_.computes, id, &index);
+  void push(NodeId id, Spot spot) {
+    id = resolve_views(graph_, indexer_, uses_.computes, id, &spot.index);
     if (!member(id)) return;
-    if (group_.split && depends_on_reduction(id) && uses_inner(index)) {
+    if (group_.split && depends_on_reduction(id) && uses_inner(spot.index)) {
       refuse(id, "needs the result of a split reduction inside its loop");
       return;
     }
-    std::vector<Index>& at = where_[id];
-    if (std::find(at.begin(), at.end(), index) == at.end()) at.push_back(std::move(index));
+    std::vector<Spot>& at = where_[id];
+    if (std::find(at.begin(), at.end(), spot) == at.end()) at.push_back(std::move(spot));
   }
 
   bool uses_inner(const Index& index) const {
@@ -213,10 +237,10 @@ class Placer {
     return innermost ? all : outer;
   }
 
-  void count_cost(NodeId id, const std::vector<Index>& at) {
+  void count_cost(NodeId id, const std::vector<Spot>& at) {
     if (at.size() == 1 && drop_ones(node(id).shape) == group_.domain.extents) return;
     int64_t evaluated = 0;
-    for (const Index& index : at) evaluated += evaluations(index);
+    for (const Spot& spot : at) evaluated += evaluations(spot.index);
     const int64_t extra = evaluated - numel(node(id).shape);
     if (extra > 0) result_.extra_cost += extra * cost(node(id).op);
   }
@@ -227,7 +251,8 @@ class Placer {
   const Group& group_;
   const Index& vars_;
   const std::vector<NodeId>& stored_;
-  std::unordered_map<NodeId, std::vector<Index>> where_;
+  std::unordered_map<NodeId, std::vector<Spot>> where_;
+  size_t spots_ = 0;
   std::unordered_map<NodeId, bool> reduced_known_;
   Placement result_;
 };

@@ -93,21 +93,24 @@ int32_t Puller::both(int32_t a, int32_t b) {
   return builder_.op(Op::LogicalAnd, DType::Bool, {a, b});
 }
 
-int32_t Puller::holds(const std::vector<Condition>& conditions) {
-  int32_t all = -1;
-  auto require = [&](Op op, const Expr& left, const Expr& right) {
-    all = both(all,
-               builder_.op(op, DType::Bool, {builder_.index_value(left), builder_.bound(right)}));
-  };
+Puller::Held Puller::holds(const std::vector<Condition>& conditions) {
+  Held held;
   for (const Condition& c : conditions) {
     ir::ExprPool& pool = indexer_.pool();
+    int32_t one = -1;
+    auto require = [&](Op op, const Expr& left, const Expr& right) {
+      one = both(one,
+                 builder_.op(op, DType::Bool, {builder_.index_value(left), builder_.bound(right)}));
+    };
     if (!pool.in_range(c.value, c.limit)) {
       require(Op::Ge, c.value, Expr(0));
       require(Op::Lt, c.value, c.limit);
     }
     if (c.step > 1) require(Op::Eq, pool.mod(c.value, Expr(c.step)), Expr(0));
+    held.all = both(held.all, one);
+    if (!c.safe) held.unsafe = both(held.unsafe, one);
   }
-  return all;
+  return held;
 }
 
 int32_t Puller::cat(NodeId id, const Index& at, int32_t guard) {
@@ -116,10 +119,11 @@ int32_t Puller::cat(NodeId id, const Index& at, int32_t guard) {
   for (size_t k = n.inputs.size(); k-- > 0;) {
     if (numel(node(n.inputs[k]).shape) == 0) continue;
     const OperandIndex from = indexer_.operand(id, k, at);
-    const int32_t inside = holds(from.conditions);
-    const int32_t value = pull(n.inputs[k], from.index, both(guard, inside));
-    result =
-        result < 0 || inside < 0 ? value : builder_.op(Op::Where, n.dtype, {inside, value, result});
+    const Held inside = holds(from.conditions);
+    const int32_t value = pull(n.inputs[k], from.index, both(guard, inside.unsafe));
+    result = result < 0 || inside.all < 0
+                 ? value
+                 : builder_.op(Op::Where, n.dtype, {inside.all, value, result});
   }
   return result;
 }
@@ -127,10 +131,10 @@ int32_t Puller::cat(NodeId id, const Index& at, int32_t guard) {
 int32_t Puller::update(NodeId id, const Index& at, int32_t guard) {
   const Node& n = node(id);
   const OperandIndex from = indexer_.operand(id, 1, at);
-  const int32_t inside = holds(from.conditions);
-  const int32_t value = pull(n.inputs[1], from.index, both(guard, inside));
-  if (inside < 0) return value;
-  return builder_.op(Op::Where, n.dtype, {inside, value, pull(n.inputs[0], at, guard)});
+  const Held inside = holds(from.conditions);
+  const int32_t value = pull(n.inputs[1], from.index, both(guard, inside.unsafe));
+  if (inside.all < 0) return value;
+  return builder_.op(Op::Where, n.dtype, {inside.all, value, pull(n.inputs[0], at, guard)});
 }
 
 int32_t Puller::arange(const Node& n, const Index& at, int32_t guard) {

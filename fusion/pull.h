@@ -36,8 +36,11 @@ class Puller {
   int32_t cat(ir::NodeId id, const Index& at, int32_t guard);
   int32_t update(ir::NodeId id, const Index& at, int32_t guard);
   int32_t arange(const ir::Node& n, const Index& at, int32_t guard);
-  /// The bool value that all conditions hold, or -1 if they always do.
-  int32_t holds(const std::vector<Condition>& conditions);
+  /// Bool values, -1 for always: that all conditions hold, and those on which the bounds depend.
+  struct Held {
+    int32_t all = -1, unsafe = -1;
+  };
+  Held holds(const std::vector<Condition>& conditions);
   int32_t both(int32_t a, int32_t b);
 
   const ir::Graph& graph_;

@@ -173,5 +173,24 @@ TEST(Caches, RepeatedEvaluationReusesBuffers) {
   }
 }
 
+// Case I11, second half: each update reads an element of the value before.
+TEST(LongPrograms, UnrolledElementUpdates) {
+  Tensor x = zeros({300});
+  for (int64_t i = 0; i < 300; ++i) x[{i}] = x[{i}] + 1;
+  EXPECT_EQ(x.to_vector<float>(), std::vector<float>(300, 1.0f));
+}
+
+// Case I7: sums that grow through a loop without a sync.
+TEST(LongPrograms, AccumulationsInALoop) {
+  const Tensor t1 = ones({10, 10});
+  Tensor t2 = zeros({10}), t3 = zeros({10});
+  for (int i = 0; i < 1000; ++i) {
+    t3 += t1.sum(1);
+    t2 += t3;
+  }
+  EXPECT_EQ(t3.to_vector<float>(), std::vector<float>(10, 10000.0f));
+  EXPECT_EQ(t2.to_vector<float>(), std::vector<float>(10, 5005000.0f));
+}
+
 }  // namespace
 }  // namespace kiln
