@@ -73,7 +73,10 @@ void with_module(const ir::Kernel& kernel, CpuLevel cpu, const std::string& name
   });
 }
 
+std::atomic<bool> refused{false};
+
 Code build(const ir::Kernel& kernel, CpuLevel cpu) {
+  if (refused) internal_error("jit: compilation is refused\n" + ir::print(kernel));
   static std::atomic<uint64_t> number{0};
   const auto start = std::chrono::steady_clock::now();
   const std::string name = "kiln_kernel_" + std::to_string(number++);
@@ -110,6 +113,8 @@ std::vector<Code> compile_all(std::span<const ir::Kernel* const> kernels) {
   });
   return result;
 }
+
+void refuse_compilation(bool refuse) { refused = refuse; }
 
 std::string llvm_text(const ir::Kernel& kernel, CpuLevel cpu) {
   std::string text;

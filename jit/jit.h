@@ -37,6 +37,10 @@ std::shared_ptr<const CompiledKernel> compile(const ir::Kernel& kernel, CpuLevel
 std::vector<std::shared_ptr<const CompiledKernel>> compile_all(
     std::span<const ir::Kernel* const> kernels);
 
+/// Makes every compilation that the cache does not save fail, as a fault of the code generator
+/// would: for tests of the fallback.
+void refuse_compilation(bool refuse);
+
 /// Whether this machine runs code of that level.
 bool runs_here(CpuLevel cpu);
 

@@ -10,6 +10,7 @@
 
 #include "api/internal.h"
 #include "ir/core/settings.h"
+#include "jit/jit.h"
 #include "tracer/evaluate.h"
 #include "tracer/trace.h"
 
@@ -331,6 +332,21 @@ TEST(TracerSettings, TheInterpreterGivesTheSameBits) {
 }
 
 // ---- Errors ------------------------------------------------------------------------------------
+
+TEST(Failures, ACompilerFaultFallsBackToTheInterpreter) {
+  const Tensor x = randn({37, 5});
+  eval(x);
+  const auto f = [&] { return (sqrt(abs(x) + 0.25) * 3 - rsqrt(x * x + 2)).sum(1); };
+  jit::refuse_compilation(true);
+  std::vector<float> interpreted;
+  const Stats s = during([&] { interpreted = f().to_vector<float>(); });
+  jit::refuse_compilation(false);
+  EXPECT_EQ(s.fallbacks, 1);
+  EXPECT_EQ(s.kernels_compiled, 0);
+  tracer::clear_plans();
+  const Stats again = during([&] { EXPECT_EQ(f().to_vector<float>(), interpreted); });
+  EXPECT_EQ(again.kernels_compiled, 1) << "a failure is not kept";
+}
 
 TEST(Failures, AreRaisedAgainUntilTheStorageIsOverwritten) {
   Tensor x = arange(4, f32) + 1;
