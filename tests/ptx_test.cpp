@@ -83,7 +83,7 @@ TEST_F(Ptx, RowKernelsWithScratch) {
 
 TEST_F(Ptx, KernelsOfRandomPrograms) {
   std::set<std::string> seen;
-  for (uint64_t seed = 0; seen.size() < 100; ++seed)
+  for (uint64_t seed = 0; seen.size() < 500; ++seed)
     for (const ir::Kernel& k :
          fusion::run_pipeline(testing::random_program(seed).graph, {}).plan.kernels)
       if (seen.insert(ir::print(k)).second) expect_assembles(ir::print(k));
