@@ -56,9 +56,16 @@ EvalFn number_fn(Op op) {
     case Op::Sub: return loop<&scalar::sub<T>>;
     case Op::Neg: return loop<&scalar::neg<T>>;
     case Op::Abs: return loop<&scalar::abs<T>>;
-    case Op::Pow: return loop<&scalar::pow<T>>;
     case Op::Floor: return loop<&scalar::floor<T>>;
     case Op::Round: return loop<&scalar::round<T>>;
+    default: return nullptr;
+  }
+}
+
+template <scalar::Integer T>
+EvalFn integer_fn(Op op) {
+  switch (op) {
+    case Op::Pow: return loop<&scalar::pow<T>>;
     default: return nullptr;
   }
 }
@@ -69,11 +76,11 @@ EvalFn float_fn(Op op) {
     case Op::Div: return loop<&scalar::div<T>>;
     case Op::Sqrt: return loop<&scalar::sqrt<T>>;
     case Op::Rsqrt: return loop<&scalar::rsqrt<T>>;
-    case Op::Exp: return loop<&scalar::exp<T>>;
-    case Op::Log: return loop<&scalar::log<T>>;
-    case Op::Tanh: return loop<&scalar::tanh<T>>;
-    case Op::Sigmoid: return loop<&scalar::sigmoid<T>>;
-    case Op::Erf: return loop<&scalar::erf<T>>;
+#define KILN_CASE(name, Enum) \
+  case Op::Enum: return loop<&scalar::name<T>>;
+      KILN_MATH_UNARY(KILN_CASE)
+      KILN_MATH_BINARY(KILN_CASE)
+#undef KILN_CASE
     default: return nullptr;
   }
 }
@@ -83,6 +90,8 @@ EvalFn typed_fn(Op op) {
   EvalFn fn = any_fn<T>(op);
   if constexpr (scalar::Number<T>)
     if (!fn) fn = number_fn<T>(op);
+  if constexpr (scalar::Integer<T>)
+    if (!fn) fn = integer_fn<T>(op);
   if constexpr (scalar::Float<T>)
     if (!fn) fn = float_fn<T>(op);
   return fn;

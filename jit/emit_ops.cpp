@@ -3,6 +3,7 @@
 #include <array>
 
 #include "ir/core/error.h"
+#include "ir/core/math/functions.h"
 
 namespace kiln::jit {
 
@@ -118,12 +119,10 @@ llvm::Value* OpEmitter::cast(llvm::Value* v, DType from, DType to, int lanes) {
 
 bool OpEmitter::calls(Op op) {
   switch (op) {
-    case Op::Pow:
-    case Op::Exp:
-    case Op::Log:
-    case Op::Tanh:
-    case Op::Sigmoid:
-    case Op::Erf:
+#define KILN_CASE(name, Enum) case Op::Enum:
+    KILN_MATH_UNARY(KILN_CASE)
+    KILN_MATH_BINARY(KILN_CASE)
+#undef KILN_CASE
     case Op::Rand:
     case Op::Randn: return true;
     default: return false;

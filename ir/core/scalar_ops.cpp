@@ -21,14 +21,10 @@ T maximum(T a, T b) {
     return a < b ? b : a;
 }
 
-template <Number T>
+template <Integer T>
 T pow(T a, T b) {
-  if constexpr (Float<T>) {
-    return math::pow(a, b);
-  } else {
-    using U = std::make_unsigned_t<T>;
-    return static_cast<T>(math::pow_int(static_cast<U>(a), static_cast<U>(b)));
-  }
+  using U = std::make_unsigned_t<T>;
+  return static_cast<T>(math::pow_int(static_cast<U>(a), static_cast<U>(b)));
 }
 
 template <Float T>
@@ -39,26 +35,20 @@ template <Float T>
 T rsqrt(T a) {
   return math::rsqrt(a);
 }
-template <Float T>
-T exp(T a) {
-  return math::exp(a);
-}
-template <Float T>
-T log(T a) {
-  return math::log(a);
-}
-template <Float T>
-T tanh(T a) {
-  return math::tanh(a);
-}
-template <Float T>
-T sigmoid(T a) {
-  return math::sigmoid(a);
-}
-template <Float T>
-T erf(T a) {
-  return math::erf(a);
-}
+#define KILN_UNARY(name, Op) \
+  template <Float T>         \
+  T name(T a) {              \
+    return math::name(a);    \
+  }
+#define KILN_BINARY(name, Op) \
+  template <Float T>          \
+  T name(T a, T b) {          \
+    return math::name(a, b);  \
+  }
+KILN_MATH_UNARY(KILN_UNARY)
+KILN_MATH_BINARY(KILN_BINARY)
+#undef KILN_UNARY
+#undef KILN_BINARY
 
 template <Number T>
 T floor(T a) {
@@ -86,29 +76,30 @@ T randn(int64_t seed, int64_t stream, int64_t position) {
                         static_cast<uint64_t>(position));
 }
 
-#define KILN_ANY(T)            \
-  template T minimum<T>(T, T); \
-  template T maximum<T>(T, T);
-#define KILN_NUMBER(T)     \
-  KILN_ANY(T)              \
-  template T pow<T>(T, T); \
-  template T floor<T>(T);  \
-  template T round<T>(T);
+#define KILN_UNARY(name, Op, T) template T name<T>(T);
+#define KILN_BINARY(name, Op, T) template T name<T>(T, T);
+#define KILN_ANY(T)         \
+  KILN_BINARY(minimum, , T) \
+  KILN_BINARY(maximum, , T)
+#define KILN_NUMBER(T)   \
+  KILN_ANY(T)            \
+  KILN_UNARY(floor, , T) \
+  KILN_UNARY(round, , T)
+#define KILN_INTEGER(T) \
+  KILN_NUMBER(T)        \
+  KILN_BINARY(pow, , T)
 #define KILN_FLOAT(T)                            \
   KILN_NUMBER(T)                                 \
-  template T sqrt<T>(T);                         \
-  template T rsqrt<T>(T);                        \
-  template T exp<T>(T);                          \
-  template T log<T>(T);                          \
-  template T tanh<T>(T);                         \
-  template T sigmoid<T>(T);                      \
-  template T erf<T>(T);                          \
+  KILN_UNARY(sqrt, , T)                          \
+  KILN_UNARY(rsqrt, , T)                         \
+  KILN_MATH_UNARY(KILN_UNARY, T)                 \
+  KILN_MATH_BINARY(KILN_BINARY, T)               \
   template T rand<T>(int64_t, int64_t, int64_t); \
   template T randn<T>(int64_t, int64_t, int64_t);
 
 KILN_ANY(bool)
-KILN_NUMBER(int32_t)
-KILN_NUMBER(int64_t)
+KILN_INTEGER(int32_t)
+KILN_INTEGER(int64_t)
 KILN_FLOAT(float)
 KILN_FLOAT(double)
 

@@ -7,6 +7,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "ir/core/math/functions.h"
+
 namespace kiln::scalar {
 
 template <class T>
@@ -80,26 +82,28 @@ T minimum(T a, T b);
 template <class T>
 T maximum(T a, T b);
 
-/// a to the power b. Floats as C's pow; integers wrap, and a negative exponent gives the truncated
-/// true value (0 to a negative power is 0).
-template <Number T>
-T pow(T a, T b);
-
-// Square root, correctly rounded; the others to at most 2 ulp. rsqrt is 1 / sqrt(a), rounded twice.
+// Square root, correctly rounded; rsqrt is 1 / sqrt(a), rounded twice.
 template <Float T>
 T sqrt(T a);
 template <Float T>
 T rsqrt(T a);
-template <Float T>
-T exp(T a);
-template <Float T>
-T log(T a);
-template <Float T>
-T tanh(T a);
-template <Float T>
-T sigmoid(T a);
-template <Float T>
-T erf(T a);
+
+// The math library, to at most 2 ulp: T exp(T), T pow(T, T) ...
+#define KILN_UNARY(name, Op) \
+  template <Float T>         \
+  T name(T a);
+#define KILN_BINARY(name, Op) \
+  template <Float T>          \
+  T name(T a, T b);
+KILN_MATH_UNARY(KILN_UNARY)
+KILN_MATH_BINARY(KILN_BINARY)
+#undef KILN_UNARY
+#undef KILN_BINARY
+
+/// a to the power b; integers wrap, and a negative exponent gives the truncated true value (0 to a
+/// negative power is 0).
+template <Integer T>
+T pow(T a, T b);
 
 /// Largest integer not above a, and nearest integer with ties to even; integers stay.
 template <Number T>
